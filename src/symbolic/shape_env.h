@@ -1,0 +1,51 @@
+// The shape environment of one trace: size symbols with hints, facts, and the guards recorded while tracing.
+#pragma once
+#include <stax/base/error.h>
+
+#include "symbolic/analysis.h"
+
+namespace stax::symbolic {
+
+struct Guard {
+  Bool condition;
+  std::string reason;  // "x.size(0) > 4", "equal sizes share a symbol", "broadcast of add"
+  SourceLoc where;     // the user's line that needed it
+};
+
+struct SizeSymbol {
+  Expr symbol;
+  std::string origin;  // "x.size(0)"
+  SourceLoc where;
+};
+
+class ShapeEnv {
+ public:
+  explicit ShapeEnv(Context& context) : context_(context) {}
+  Context& context() const { return context_; }
+
+  // A fresh symbol s0, s1, … . A hint is optional (unbacked sizes have none).
+  Expr new_symbol(std::optional<std::int64_t> hint, Range range, std::string origin, SourceLoc where = {});
+  const std::vector<SizeSymbol>& symbols() const { return symbols_; }
+
+  // Truth of a condition now. Proven: no guard. Else follows the hints, records the guard and assumes it from then on.
+  // A condition without hints that is not proven throws UserError (data-dependent size).
+  bool decide(Bool condition, std::string_view reason, SourceLoc where = {});
+  // Value of `e` now; records e == value unless constant.
+  std::int64_t specialize(Expr e, std::string_view reason, SourceLoc where = {});
+  Truth prove(Bool condition) const { return symbolic::prove(condition, &facts_); }
+  bool is_always(Bool condition) const { return prove(condition) == Truth::always; }
+  Expr simplify(Expr e) const { return symbolic::simplify(e, facts_); }
+  Range range_of(Expr e) const { return symbolic::range_of(e, &facts_); }
+
+  const Facts& facts() const { return facts_; }
+  const std::vector<Guard>& guards() const { return guards_; }
+  void add_guard(Guard guard);  // records and assumes (for parsers and declared constraints)
+
+ private:
+  Context& context_;
+  Facts facts_;
+  std::vector<SizeSymbol> symbols_;
+  std::vector<Guard> guards_;
+};
+
+}  // namespace stax::symbolic
