@@ -9,9 +9,10 @@ enum class Truth : std::uint8_t { never, always, unknown };
 // Facts known beside the declared symbol infos: narrower ranges, divisibility, conditions that hold.
 class Facts {
  public:
-  void assume(Bool condition);               // narrows ranges, divisibility (x % c == 0) and equalities where it can; else keeps the condition
-  void assume_range(Expr symbol, Range r);   // intersects
-  Range range(Expr symbol) const;            // declared range ∩ assumed
+  void assume(Bool condition);  // narrows ranges, divisibility (x % c == 0) and equalities where it can; else keeps the
+                                // condition
+  void assume_range(Expr symbol, Range r);  // intersects
+  Range range(Expr symbol) const;           // declared range ∩ assumed
   std::int64_t multiple_of(Expr symbol) const;
   const std::vector<Bool>& conditions() const { return conditions_; }
   const std::unordered_map<Expr, Expr>& equalities() const { return equalities_; }  // symbol → what it equals
@@ -36,7 +37,9 @@ Expr simplify(Expr e, const Facts& facts);
 Bool simplify(Bool b, const Facts& facts);
 
 using SymbolMap = std::unordered_map<Expr, Expr>;
-Expr substitute(Expr e, const SymbolMap& map);  // simultaneous; result may live in another context than `e` when the map covers all symbols
+Expr substitute(
+    Expr e,
+    const SymbolMap& map);  // simultaneous; result may live in another context than `e` when the map covers all symbols
 Bool substitute(Bool b, const SymbolMap& map);
 // Copies into another context, symbols by name with their infos.
 Expr transfer(Expr e, Context& to);
@@ -54,7 +57,9 @@ std::vector<Expr> symbols_of(Bool b);
 bool depends_on(Expr e, Expr symbol);
 
 // e = coefficient · symbol + rest where neither mentions symbol; nullopt when e is not linear in it.
-struct Linear { Expr coefficient, rest; };
+struct Linear {
+  Expr coefficient, rest;
+};
 std::optional<Linear> linear_in(Expr e, Expr symbol);
 
 // The terms of the canonical sum (one element when e is not a sum).

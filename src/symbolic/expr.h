@@ -2,8 +2,9 @@
 //
 // Every integer expression is kept in canonical form: a sum of products, fully expanded, terms sorted; so two
 // expressions that are equal as polynomials are the same node and `==` is pointer equality. Non-polynomial parts
-// (divisions, min, max) are atoms of the polynomial and are simplified at construction by rules that hold for all integers or
-// follow from the declared ranges of the symbols. Arithmetic is exact: a constant that leaves 64 bits throws UserError.
+// (divisions, min, max) are atoms of the polynomial and are simplified at construction by rules that hold for all
+// integers or follow from the declared ranges of the symbols. Arithmetic is exact: a constant that leaves 64 bits
+// throws UserError.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,9 +24,26 @@ struct Node;
 
 enum class Op : std::uint8_t {
   // integer valued
-  constant, symbol, add, mul, floordiv, floormod, ceildiv, truncdiv, truncmod, min, max,
+  constant,
+  symbol,
+  add,
+  mul,
+  floordiv,
+  floormod,
+  ceildiv,
+  truncdiv,
+  truncmod,
+  min,
+  max,
   // truth valued
-  boolean, eq, ne, lt, le, logical_and, logical_or, logical_not,
+  boolean,
+  eq,
+  ne,
+  lt,
+  le,
+  logical_and,
+  logical_or,
+  logical_not,
 };
 
 // Closed interval; kMinInf / kMaxInf stand for an open end.
@@ -54,10 +72,13 @@ class Expr {
   std::span<const Node* const> operands() const;
   Expr operand(std::size_t i) const;
   std::optional<std::int64_t> constant() const;  // its value when it is a constant
-  bool is_constant(std::int64_t v) const { auto c = constant(); return c && *c == v; }
+  bool is_constant(std::int64_t v) const {
+    auto c = constant();
+    return c && *c == v;
+  }
   bool is_symbol() const { return op() == Op::symbol; }
-  const std::string& name() const;         // of a symbol
-  const SymbolInfo& info() const;          // of a symbol
+  const std::string& name() const;  // of a symbol
+  const SymbolInfo& info() const;   // of a symbol
   Context& context() const;
   bool operator==(const Expr&) const = default;
 
@@ -65,8 +86,8 @@ class Expr {
   const Node* node_ = nullptr;
 };
 
-// Handle to an immutable truth-valued node. Comparisons are canonical: gt/ge are turned round, sides are moved so that the
-// right side is a constant part or zero wherever that keeps the meaning.
+// Handle to an immutable truth-valued node. Comparisons are canonical: gt/ge are turned round, sides are moved so that
+// the right side is a constant part or zero wherever that keeps the meaning.
 class Bool {
  public:
   Bool() = default;
