@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -11,6 +12,10 @@
 #include "base/env.h"
 
 namespace stax::base {
+namespace {
+constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
+}
+
 namespace detail {
 
 std::atomic<int> log_threshold = -1;
@@ -18,7 +23,6 @@ std::atomic<int> log_threshold = -1;
 int read_log_threshold() {
   int level = static_cast<int>(LogLevel::warn);
   try {
-    static constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
     const auto name = env_choice("STAX_LOG").value_or("warn");
     for (int i = 0; i < 6; ++i) {
       if (kNames[i] == name) level = i;
@@ -58,7 +62,7 @@ std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink, const std::st
 // The current logger; leaked, so that static destructors may still log.
 struct Current {
   std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger = make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), "[stax] [%l] %v");
+  std::shared_ptr<spdlog::logger> logger = make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), "[stax] %v");
 };
 
 Current& current() {
@@ -76,7 +80,8 @@ void log(LogLevel level, std::string_view message) {
     const std::lock_guard lock(mutex);
     target = logger;
   }
-  target->log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+  const std::string line = fmt::format("[{}] {}", kNames[static_cast<int>(level)], message);
+  target->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 void set_log_level(LogLevel level) { detail::log_threshold.store(static_cast<int>(level)); }
@@ -91,7 +96,7 @@ LogCapture::LogCapture(LogLevel level) : state_(std::make_unique<State>()) {
   state_->threshold = detail::log_threshold.exchange(static_cast<int>(level));
   const std::lock_guard lock(current().mutex);
   state_->before = current().logger;
-  current().logger = make_logger(std::make_shared<spdlog::sinks::ostream_sink_mt>(state_->stream), "[%l] %v");
+  current().logger = make_logger(std::make_shared<spdlog::sinks::ostream_sink_mt>(state_->stream), "%v");
 }
 
 LogCapture::~LogCapture() {

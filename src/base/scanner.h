@@ -39,7 +39,7 @@ class Scanner {
   std::optional<double> accept_float();
   double expect_float(std::string_view what = "a number");
 
-  // Strings in double quotes with the escapes of quoted().
+  // Strings in double quotes with the escapes of quote().
   std::optional<std::string> accept_string();
   std::string expect_string(std::string_view what = "a string");
 

@@ -54,7 +54,7 @@ std::string float_text_of(Float value) {
 std::string float_text(double value) { return float_text_of(value); }
 std::string float_text(float value) { return float_text_of(value); }
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     switch (c) {

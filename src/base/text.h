@@ -61,7 +61,7 @@ std::string float_text(double value);
 std::string float_text(float value);
 
 // The string in double quotes, with \" \\ \n \t \r and \xNN escapes.
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 // "a, b, c"
 template <typename Range>

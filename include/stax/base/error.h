@@ -58,8 +58,8 @@ namespace base {
 }  // namespace stax
 
 // Throws InternalError when the condition is false; the message is only built on failure.
-#define STAX_CHECK(condition, message)                                                          \
-  do {                                                                                          \
-    if (!(condition)) [[unlikely]]                                                              \
-      ::stax::base::check_failed(#condition, __FILE__, __LINE__, message);                      \
+#define STAX_CHECK(condition, message)                                     \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::stax::base::check_failed(#condition, __FILE__, __LINE__, message); \
   } while (false)
