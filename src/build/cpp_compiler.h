@@ -1,0 +1,54 @@
+// The system's C++ compiler: source text of kernels to shared objects.
+#pragma once
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cpu/isa.h"
+
+namespace stax::build {
+
+// One translation unit. It includes nothing.
+struct CppJob {
+  std::string name;  // for messages and file names
+  std::string source;
+};
+
+struct CppOptions {
+  std::string compiler;       // empty: STAX_CXX, else g++, else c++
+  std::string sanitize;       // "", "address", "thread", "undefined"; empty: STAX_KERNEL_SANITIZE
+  runtime::CpuTarget target;  // what host_target() says unless set
+  std::chrono::milliseconds timeout{120'000};
+  int jobs = 0;  // compiler processes at the same time; 0: STAX_COMPILE_JOBS, else the usable cores
+};
+
+// Immutable and thread-safe.
+class CppCompiler {
+ public:
+  // UserError that says what to install when there is no compiler. Starts no process.
+  explicit CppCompiler(CppOptions options = {});
+
+  const std::string& path() const { return path_; }
+  const runtime::CpuTarget& target() const { return options_.target; }
+  // All arguments but the names of the files.
+  const std::vector<std::string>& flags() const { return flags_; }
+  // Changes whenever the installed compiler does: resolved path, size and time of its files.
+  const std::string& identity() const { return identity_; }
+  // First line of `--version`; runs the compiler.
+  std::string version() const;
+
+  // The shared object's bytes. InternalError with the first diagnostics and the place where the source was kept when it
+  // does not compile; UserError on a timeout or when the compiler cannot be run.
+  std::string compile(const CppJob& job) const;
+  // In parallel, results in order; the first error is thrown after all have ended.
+  std::vector<std::string> compile_all(std::span<const CppJob> jobs) const;
+
+ private:
+  CppOptions options_;
+  std::string path_, identity_;
+  std::vector<std::string> flags_;
+};
+
+}  // namespace stax::build

@@ -1,0 +1,15 @@
+// How many threads CPU kernels and oneDNN use: one OpenMP pool (libgomp) for both.
+#pragma once
+
+namespace stax::runtime {
+
+// STAX_THREADS, or what set_num_threads set, or the physical cores of the affinity mask. At least 1.
+int num_threads();
+// For the whole process from the next kernel on. UserError unless 1 <= threads <= 4096.
+void set_num_threads(int threads);
+// Physical cores that the affinity mask reaches.
+int physical_cores();
+// Makes num_threads() the default team size of the calling thread (oneDNN asks OpenMP for it); returns it.
+int apply_num_threads();
+
+}  // namespace stax::runtime
