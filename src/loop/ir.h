@@ -29,7 +29,9 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -165,5 +167,20 @@ std::vector<BufferId> buffers_read(const Item& item);
 std::vector<BufferId> buffers_written(const Item& item);
 
 bool is_pointwise(const Kernel& k);  // one phase, no inner axes
+
+// Dtype of a part of a combine or scan: i64 for the index of argmax and argmin, else that of the tuple.
+Dtype part_dtype(const Value& tuple, int which);
+// A combine or a part of one: a value of the unit once its phase is over.
+bool is_combined(const Kernel& k, ValueId v);
+// The phase that computes a value.
+int phase_of(const Kernel& k, ValueId v);
+// The index expression of a value or store, if it has one, replaced by f(expression).
+template <class F>
+void map_indices(Kernel& k, F&& f) {
+  for (Value& v : k.values)
+    if (v.index) v.index = f(v.index);
+  for (Phase& p : k.phases)
+    for (Store& s : p.stores) s.index = f(s.index);
+}
 
 }  // namespace stax::loop

@@ -125,10 +125,18 @@ enum class CombineOp : std::uint8_t {
 #undef X
 };
 
+inline constexpr int kCombineOpCount = 0
+#define X(name, parts, identity, commutative, meaning) +1
+    STAX_COMBINE_OPS(X)
+#undef X
+    ;
+
 struct CombineOpInfo {
   std::string_view name;
-  int parts;     // number of results
-  int operands;  // values fed per element: 2 for argmax/argmin (value, index), else 1
+  int parts;  // number of results
+  // Values fed per element: 2 for argmax/argmin (value, index), else 1. A combine that merges partial tuples is fed
+  // `parts` values: welford (mean, m2, count), online_softmax (m, d).
+  int operands;
   bool commutative;
   std::string_view identity, meaning;
 };
