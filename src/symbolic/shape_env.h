@@ -25,6 +25,11 @@ class ShapeEnv {
 
   // A fresh symbol s0, s1, … . A hint is optional (unbacked sizes have none).
   Expr new_symbol(std::optional<std::int64_t> hint, Range range, std::string origin, SourceLoc where = {});
+  // A symbol with a given name and facts (parsers, declared constraints).
+  Expr add_symbol(std::string_view name, const SymbolInfo& info, std::string origin, SourceLoc where = {}) {
+    symbols_.push_back({context_.symbol(name, info), std::move(origin), std::move(where)});
+    return symbols_.back().symbol;
+  }
   const std::vector<SizeSymbol>& symbols() const { return symbols_; }
 
   // Truth of a condition now. Proven: no guard. Else follows the hints, records the guard and assumes it from then on.

@@ -1,0 +1,338 @@
+// The text form of graphs: parsing.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/scanner.h"
+#include "graph/interpret.h"
+#include "symbolic/analysis.h"
+
+namespace stax::graph {
+
+namespace {
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::string_view file) : in_(text, std::string(file)) {}
+
+  Graph parse() {
+    in_.expect("graph");
+    in_.expect("@");
+    g_.name = std::string(in_.expect_dotted_name("the graph's name"));
+    in_.expect("(");
+    // Types mention sizes that are declared below: read the declarations first.
+    const std::size_t inputs_at = in_.offset();
+    skip_to_body();
+    declarations();
+    const std::size_t body_at = in_.offset();
+    in_.reset(inputs_at);
+    inputs();
+    in_.expect("{");
+    in_.reset(body_at);
+    while (!in_.peek("return")) {
+      if (in_.accept("write"))
+        write();
+      else
+        statement();
+    }
+    in_.expect("return");
+    if (!in_.peek("}")) {
+      do g_.outputs.push_back(value());
+      while (in_.accept(","));
+    }
+    in_.expect("}");
+    if (!in_.at_end()) in_.fail_expected("the end of the text");
+    return std::move(g_);
+  }
+
+ private:
+  void skip_to_body() {
+    int depth = 1;
+    while (depth > 0) {
+      if (in_.at_end()) in_.fail_expected("')'");
+      if (in_.accept("("))
+        ++depth;
+      else if (in_.accept(")"))
+        --depth;
+      else if (!in_.accept_string())
+        in_.advance(1);
+    }
+    in_.expect("{");
+  }
+
+  symbolic::Context& context() { return g_.context(); }
+
+  Expr known_symbol(std::string_view name) {
+    if (auto s = context().find_symbol(name)) return *s;
+    in_.fail(fmt::format("the size '{}' is not declared", name));
+  }
+
+  Expr expr() {
+    std::string_view rest = in_.rest();
+    const std::size_t before = rest.size();
+    Expr e = guarded([&] {
+      return symbolic::parse_expr_prefix(rest, context(), [&](std::string_view n) { return known_symbol(n); });
+    });
+    in_.advance(before - rest.size());
+    return e;
+  }
+
+  symbolic::Bool condition() {
+    std::string_view rest = in_.rest();
+    const std::size_t before = rest.size();
+    symbolic::Bool b = guarded([&] {
+      return symbolic::parse_bool_prefix(rest, context(), [&](std::string_view n) { return known_symbol(n); });
+    });
+    in_.advance(before - rest.size());
+    return b;
+  }
+
+  // Errors of the expression parser count from its own start: say our line instead.
+  template <class F>
+  auto guarded(F&& f) -> decltype(f()) {
+    try {
+      return f();
+    } catch (const UserError& e) {
+      if (e.problem().find("line ") == std::string::npos || e.problem().find("is not declared") == std::string::npos)
+        in_.fail(e.problem());
+      throw;
+    }
+  }
+
+  std::vector<Expr> expr_list(std::string_view open, std::string_view close) {
+    std::vector<Expr> list;
+    in_.expect(open);
+    if (in_.accept(close)) return list;
+    do list.push_back(expr());
+    while (in_.accept(","));
+    in_.expect(close);
+    return list;
+  }
+
+  SourceLoc place() {
+    if (!in_.accept("at")) return {};
+    std::string file = in_.expect_string("a file name");
+    in_.expect(":");
+    return {std::move(file), static_cast<int>(in_.expect_integer("a line"))};
+  }
+
+  std::int64_t bound(std::int64_t infinite) {
+    if (in_.accept("-inf") || in_.accept("inf")) return infinite;
+    return in_.expect_integer("a bound");
+  }
+
+  void declarations() {
+    while (true) {
+      if (in_.accept("size")) {
+        const std::string name(in_.expect_identifier("a size"));
+        symbolic::SymbolInfo info;
+        in_.expect("in");
+        in_.expect("[");
+        info.range.lo = bound(symbolic::kMinInf);
+        in_.expect(",");
+        info.range.hi = bound(symbolic::kMaxInf);
+        in_.expect("]");
+        if (in_.accept("multiple")) info.multiple_of = in_.expect_integer();
+        if (in_.accept("hint")) info.hint = in_.expect_integer();
+        std::string origin = in_.accept("from") ? in_.expect_string("where the size comes from") : std::string();
+        g_.env().add_symbol(name, info, std::move(origin), place());
+      } else if (in_.accept("guard")) {
+        symbolic::Guard guard;
+        guard.condition = condition();
+        if (in_.accept("because")) guard.reason = in_.expect_string("a reason");
+        guard.where = place();
+        g_.env().add_guard(std::move(guard));
+      } else {
+        return;
+      }
+    }
+  }
+
+  Dtype dtype() {
+    const std::string_view name = in_.expect_identifier("a dtype");
+    if (auto t = parse_dtype(name)) return *t;
+    in_.fail(fmt::format("unknown dtype '{}'", name));
+  }
+
+  TensorType type() {
+    TensorType t;
+    t.scalar = in_.accept("scalar");
+    t.dtype = dtype();
+    if (t.scalar) return t;
+    t.sizes = expr_list("[", "]");
+    t.strides = in_.accept("strides") ? expr_list("(", ")") : row_major_strides(context(), t.sizes);
+    if (t.strides.size() != t.sizes.size()) in_.fail("sizes and strides differ in length");
+    if (in_.accept("device")) t.device = parse_device(in_.expect_string("a device"));
+    return t;
+  }
+
+  void inputs() {
+    if (in_.accept(")")) return;
+    do {
+      std::string name(in_.expect_dotted_name("an input's name"));
+      in_.expect(":");
+      TensorType t = type();
+      values_[name] = g_.add_input(name, std::move(t)).node;
+    } while (in_.accept(","));
+    in_.expect(")");
+  }
+
+  Value value() {
+    if (in_.accept("none")) return {};
+    if (in_.accept("true")) return g_.literal(true);
+    if (in_.accept("false")) return g_.literal(false);
+    if (in_.accept("size")) {
+      in_.expect("(");
+      Expr e = expr();
+      in_.expect(")");
+      return g_.size_value(e);
+    }
+    if (in_.accept("%")) return result_of(fmt::format("%{}", in_.expect_integer("a value")));
+    if (in_.peek_integer()) return g_.literal(in_.expect_integer());
+    if (in_.peek_float() && !known_input()) return g_.literal(in_.expect_float());
+    return result_of(std::string(in_.expect_dotted_name("a value")));
+  }
+
+  bool known_input() {
+    const std::size_t at = in_.offset();
+    auto name = in_.accept_identifier();
+    in_.reset(at);
+    return name && values_.contains(std::string(*name));
+  }
+
+  Value result_of(const std::string& name) {
+    auto it = values_.find(name);
+    if (it == values_.end()) in_.fail(fmt::format("'{}' is not defined", name));
+    int result = 0;
+    if (it->second->types.size() > 1) {
+      in_.expect(".");
+      result = static_cast<int>(in_.expect_integer("a result"));
+      if (result < 0 || static_cast<std::size_t>(result) >= it->second->types.size()) in_.fail("no such result");
+    }
+    return it->second->value(result);
+  }
+
+  Attribute attribute(const Param& p) {
+    if (in_.accept("none")) return std::monostate{};
+    switch (p.kind) {
+      case ParamKind::boolean:
+        if (in_.accept("true")) return true;
+        in_.expect("false");
+        return false;
+      case ParamKind::floating:
+        return in_.expect_float();
+      case ParamKind::string:
+        return in_.expect_string();
+      case ParamKind::dtype:
+      case ParamKind::optional_dtype:
+        return dtype();
+      case ParamKind::dim:
+      case ParamKind::optional_dim: {
+        Expr e = expr();
+        return e.constant() ? Attribute(*e.constant()) : Attribute(e);
+      }
+      case ParamKind::dims: {
+        std::vector<Expr> list = expr_list("[", "]");
+        std::vector<std::int64_t> numbers;
+        for (Expr e : list)
+          if (auto c = e.constant()) numbers.push_back(*c);
+        return numbers.size() == list.size() ? Attribute(numbers) : Attribute(list);
+      }
+      case ParamKind::axes:
+      case ParamKind::optional_axes:
+        if (in_.accept("[")) {
+          std::vector<std::int64_t> list;
+          if (in_.accept("]")) return list;
+          do list.push_back(in_.expect_integer("an axis"));
+          while (in_.accept(","));
+          in_.expect("]");
+          return list;
+        }
+        [[fallthrough]];
+      default:
+        return in_.expect_integer();
+    }
+  }
+
+  void write() {
+    const std::string name(in_.expect_dotted_name("an input"));
+    auto it = std::find(g_.input_names.begin(), g_.input_names.end(), name);
+    if (it == g_.input_names.end()) in_.fail(fmt::format("'{}' is not an input", name));
+    in_.expect("=");
+    g_.mutations.push_back({static_cast<int>(it - g_.input_names.begin()), value()});
+  }
+
+  void statement() {
+    in_.expect("%");
+    const std::string name = fmt::format("%{}", in_.expect_integer("a value"));
+    std::int64_t results = 1;
+    if (in_.accept(":")) results = in_.expect_integer("the number of results");
+    in_.expect("=");
+    const std::size_t at = in_.offset();
+    const std::string op_name(in_.expect_identifier("an operator"));
+    const OpDef* def = find_op(op_name);
+    if (!def) in_.fail_at(at, fmt::format("unknown operator '{}'", op_name));
+    in_.expect("(");
+    std::vector<Value> operands;
+    Attributes attributes;
+    if (!in_.accept(")")) {
+      do {
+        const std::size_t here = in_.offset();
+        auto key = in_.accept_identifier();
+        if (key && in_.accept("=")) {
+          const Param* p = def->find_param(*key);
+          if (!p) in_.fail_at(here, fmt::format("{} has no attribute '{}'", op_name, *key));
+          attributes[p->name] = attribute(*p);
+        } else {
+          in_.reset(here);
+          operands.push_back(value());
+        }
+      } while (in_.accept(","));
+      in_.expect(")");
+    }
+    in_.expect(":");
+    std::vector<TensorType> types;
+    for (std::int64_t i = 0; i < results; ++i) {
+      if (i) in_.expect(",");
+      types.push_back(type());
+    }
+    SourceLoc where = place();
+    Node* node = g_.append(*def, std::move(operands), std::move(attributes), std::move(types), std::move(where));
+    check_node(*node, at);
+    values_[name] = node;
+  }
+
+  // Written types must be the inferred ones.
+  void check_node(Node& node, std::size_t at) {
+    InferContext infer(*node.op, node.operands, node.attributes, g_.env(), node.where);
+    try {
+      if (node.op->is_view()) {
+        ViewMap map = node.op->view(infer);
+        node.view_offset = map.offset;
+      } else if (node.op->infer(infer).size() != node.types.size()) {
+        in_.fail_at(at, fmt::format("{} has another number of results", node.op->name));
+      }
+    } catch (const UserError& e) {
+      if (std::string_view(e.what()).find("line ") != std::string_view::npos) throw;
+      in_.fail_at(at, e.problem());
+    }
+  }
+
+  base::Scanner in_;
+  Graph g_;
+  std::unordered_map<std::string, Node*> values_;
+};
+
+}  // namespace
+
+Graph parse_graph(std::string_view text, std::string_view file) {
+  Graph g = Parser(text, file).parse();
+  try {
+    verify(g);
+  } catch (const InternalError& e) {
+    throw UserError(fmt::format("{}: line 1: the graph does not verify: {}", file, e.what()));
+  }
+  return g;
+}
+
+}  // namespace stax::graph

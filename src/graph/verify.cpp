@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "graph/interpret.h"
+
+namespace stax::graph {
+
+namespace {
+
+[[noreturn]] void bad(const Graph& g, const Node& node, std::string_view what) {
+  throw InternalError(fmt::format("graph @{}: %{} = {}: {}", g.name, node.id, node.op->name, what));
+}
+
+bool same_sizes(const symbolic::ShapeEnv& env, const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i] && !env.is_always(eq(a[i], b[i]))) return false;
+  return true;
+}
+
+void verify_types(const Graph& g, const Node& node) {
+  if (node.op->name == "input" || node.op->name == "literal" || node.op->name == "size") return;
+  InferContext infer(*node.op, node.operands, node.attributes, g.env(), node.where);
+  std::vector<TensorType> types;
+  if (node.op->is_view()) {
+    ViewMap map = node.op->view(infer);
+    const TensorType& base = node.operands.at(0).type();
+    types.push_back(TensorType{base.dtype, base.device, map.sizes, map.strides, false});
+    if (!node.view_offset || (node.view_offset != map.offset && !g.env().is_always(eq(node.view_offset, map.offset))))
+      bad(g, node, "its view offset is not the inferred one");
+  } else {
+    types = node.op->infer(infer);
+  }
+  if (types.size() != node.types.size()) bad(g, node, "its number of results is not the inferred one");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].dtype != node.types[i].dtype)
+      bad(g, node,
+          fmt::format("its dtype is {}, inferred {}", to_string(node.types[i].dtype), to_string(types[i].dtype)));
+    if (!same_sizes(g.env(), types[i].sizes, node.types[i].sizes))
+      bad(g, node,
+          fmt::format("its sizes are {}, inferred {}", shape_text(node.types[i].sizes), shape_text(types[i].sizes)));
+    if (!same_sizes(g.env(), types[i].strides, node.types[i].strides))
+      bad(g, node,
+          fmt::format("its strides are {}, inferred {}", shape_text(node.types[i].strides),
+                      shape_text(types[i].strides)));
+  }
+}
+
+}  // namespace
+
+void verify(const Graph& g) {
+  std::unordered_set<const Node*> seen;
+  const std::size_t guards = g.env().guards().size();
+  for (const Node* node : g.nodes()) {
+    for (const Value& v : node->operands) {
+      if (!v) continue;
+      if (!seen.contains(v.node))
+        bad(g, *node, fmt::format("its operand %{} comes later or from another graph", v.node->id));
+      if (v.result < 0 || static_cast<std::size_t>(v.result) >= v.node->types.size())
+        bad(g, *node, "an operand names a result that does not exist");
+    }
+    for (const TensorType& t : node->types)
+      if (t.sizes.size() != t.strides.size()) bad(g, *node, "sizes and strides differ in length");
+    verify_types(g, *node);
+    seen.insert(node);
+  }
+  STAX_CHECK(g.inputs.size() == g.input_names.size(), "every input has a name");
+  for (const Value& v : g.outputs)
+    STAX_CHECK(v && seen.contains(v.node), "graph @" + g.name + ": an output is not in the graph");
+  for (const Mutation& m : g.mutations) {
+    STAX_CHECK(m.value && seen.contains(m.value.node), "graph @" + g.name + ": a written value is not in the graph");
+    STAX_CHECK(m.input >= 0 && static_cast<std::size_t>(m.input) < g.inputs.size(),
+               "graph @" + g.name + ": a written input does not exist");
+    const TensorType& input = g.inputs[static_cast<std::size_t>(m.input)].type();
+    STAX_CHECK(input.dtype == m.value.type().dtype && same_sizes(g.env(), input.sizes, m.value.type().sizes),
+               "graph @" + g.name + ": a written value has another dtype or shape than its input");
+  }
+  STAX_CHECK(g.env().guards().size() == guards,
+             "graph @" + g.name + ": verifying needed a new guard: inference is not idempotent");
+}
+
+}  // namespace stax::graph
