@@ -86,7 +86,7 @@ void KernelBuilder::end_phase() {
     const bool combined =
         value.op == ScalarOp::combine || (value.op == ScalarOp::part && at(value.args[0]).op == ScalarOp::combine);
     visible_[static_cast<std::size_t>(v)] = is_unit || combined;
-    if (combined) unit_.emplace(ValueKey(value), v);
+    if (value.op == ScalarOp::part && combined) unit_.emplace(ValueKey(value), v);
   }
   forget_loads(unit_, phase.stores);
   open_ = false;

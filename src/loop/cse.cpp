@@ -94,8 +94,9 @@ void eliminate_common_values(Kernel& k) {
       s.value = same[static_cast<std::size_t>(s.value)];
       s.index = renamed(s.index);
     }
+    // A combine also depends on the axes of its phase: it is equal to no other phase's.
     for (const auto& [key, id] : here)
-      if (p.inner.empty() || is_combined(k, id)) unit.emplace(key, id);
+      if (p.inner.empty() || (key.value.op == ScalarOp::part && is_combined(k, id))) unit.emplace(key, id);
     forget_loads(unit, p.stores);
   }
   if (changed) eliminate_dead_values(k);
