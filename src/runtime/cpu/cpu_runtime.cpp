@@ -1,0 +1,37 @@
+#include "runtime/cpu/cpu_runtime.h"
+
+#include "runtime/cpu/caching_allocator.h"
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/isa.h"
+#include "runtime/cpu/matmul.h"
+#include "runtime/cpu/shared_object.h"
+#include "runtime/cpu/threads.h"
+
+namespace stax::runtime {
+
+namespace {
+
+class CpuRuntime final : public DeviceRuntime {
+ public:
+  Device device() const override { return {}; }
+  Allocator& allocator() override { return CachingAllocator::cpu(); }
+  bool executes() const override { return true; }
+  std::string isa() const override { return host_target().isa; }
+  std::shared_ptr<Module> load_module(const ModuleImage& image) override { return load_shared_object(image); }
+  void launch(const LaunchArgs& args, Stream) override {
+    reinterpret_cast<CpuKernel>(args.function)(args.buffers.data(), args.ints.data(), args.scalars.data(),
+                                               num_threads(), args.error);
+  }
+  void matmul(const MatmulArgs& args, Stream) override { cpu_matmul(args); }
+  void copy(const Array& from, const Array& to, Stream) override { cpu_copy(from, to); }
+  void synchronize(Stream) override {}
+};
+
+}  // namespace
+
+DeviceRuntime& cpu_runtime() {
+  static CpuRuntime runtime;
+  return runtime;
+}
+
+}  // namespace stax::runtime
