@@ -7,32 +7,9 @@
 #include "loop/domain.h"
 #include "loop/scalar_eval.h"
 #include "loop/transform.h"
+#include "loop/verify.h"
 
 namespace stax::loop {
-namespace {
-
-bool takes(OperandClass c, Dtype t) {
-  switch (c) {
-    case OperandClass::a:
-      return true;
-    case OperandClass::n:
-      return t != Dtype::boolean;
-    case OperandClass::f:
-      return is_floating(t);
-    case OperandClass::i:
-      return is_integral(t);
-    case OperandClass::b:
-      return t == Dtype::boolean;
-    case OperandClass::l:
-      return !is_floating(t);
-    case OperandClass::_:
-      return false;
-  }
-  return false;
-}
-
-}  // namespace
-
 KernelBuilder::KernelBuilder(Program& program, std::string name) : program_(program) { kernel_.name = std::move(name); }
 
 Expr KernelBuilder::outer(Expr extent) {
@@ -277,9 +254,8 @@ Expr KernelBuilder::symbol_of(ValueId bounded_value) const {
   return {};
 }
 
-ValueId KernelBuilder::random(int seed_scalar, Expr element, bool normal, Dtype dtype) {
-  STAX_CHECK(is_floating(dtype) && !is_half(dtype), kernel_.name + ": random numbers are f32 or f64");
-  Value v = operation(ScalarOp::random, dtype, {kNoValue, kNoValue, kNoValue});
+ValueId KernelBuilder::random(int seed_scalar, Expr element, bool normal) {
+  Value v = operation(ScalarOp::random, Dtype::f32, {kNoValue, kNoValue, kNoValue});
   v.scalar = seed_scalar;
   v.index = element;
   v.part = normal ? 1 : 0;

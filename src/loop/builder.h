@@ -32,7 +32,7 @@ class KernelBuilder {
   // An index expression that is provably in [0, bound) comes back as it is; symbol_of gives its expression.
   ValueId bounded(ValueId v, Expr bound, bool wraps_negative, bool checked = true);
   Expr symbol_of(ValueId bounded_value) const;
-  ValueId random(int seed_scalar, Expr element, bool normal, Dtype dtype = Dtype::f32);
+  ValueId random(int seed_scalar, Expr element, bool normal);  // f32
   ValueId unary(ScalarOp op, ValueId a);
   ValueId binary(ScalarOp op, ValueId a, ValueId b);
   ValueId select(ValueId condition, ValueId a, ValueId b);
