@@ -28,6 +28,7 @@ class Storage {
   Storage(void* data, std::size_t bytes, Device device, std::function<void()> release, bool read_only = false)
       : data_(data), bytes_(bytes), device_(device), release_(std::move(release)), read_only_(read_only) {}
   ~Storage() {
+    if (watched_.load(std::memory_order_acquire)) death_hook_.load()(id_);
     if (allocator_ && data_) allocator_->release(data_, bytes_);
     if (release_) release_();
   }
@@ -46,6 +47,10 @@ class Storage {
   bool version_trusted() const {
     return !escaped_.load(std::memory_order_acquire) || constant_.load(std::memory_order_acquire);
   }
+  // From now on the process's death hook is told when this storage ends (by what keeps things derived from its contents).
+  void watch() { watched_.store(true, std::memory_order_release); }
+  // Set once, before the first watch(). The hook must not throw.
+  static void set_death_hook(void (*hook)(std::uint64_t id)) { death_hook_.store(hook); }
   void declare_constant() { constant_.store(true, std::memory_order_release); }
 
  private:
@@ -58,7 +63,8 @@ class Storage {
   bool read_only_ = false;
   std::uint64_t id_ = next_id();
   std::atomic<std::uint64_t> version_{0};
-  std::atomic<bool> escaped_{false}, constant_{false};
+  std::atomic<bool> escaped_{false}, constant_{false}, watched_{false};
+  static inline std::atomic<void (*)(std::uint64_t)> death_hook_{nullptr};
 };
 
 // The process's allocator of a device; the CPU's is the caching allocator once the runtime is loaded (set_allocator),
