@@ -9,19 +9,49 @@ enum class Truth : std::uint8_t { never, always, unknown };
 // Facts known beside the declared symbol infos: narrower ranges, divisibility, conditions that hold.
 class Facts {
  public:
-  void assume(Bool condition);  // narrows ranges, divisibility (x % c == 0) and equalities where it can; else keeps the
-                                // condition
+  // Narrows ranges, divisibility (x % c == 0) and equalities where it can; what they do not fully express is kept as a
+  // condition.
+  void assume(Bool condition);
   void assume_range(Expr symbol, Range r);  // intersects
   Range range(Expr symbol) const;           // declared range ∩ assumed
   std::int64_t multiple_of(Expr symbol) const;
   const std::vector<Bool>& conditions() const { return conditions_; }
-  const std::unordered_map<Expr, Expr>& equalities() const { return equalities_; }  // symbol → what it equals
+  const std::unordered_map<Expr, Expr>& equalities() const {
+    return equalities_;
+  }                                                      // symbol → what it equals; no key occurs in a value
+  bool contradictory() const { return contradictory_; }  // no assignment satisfies them, as far as noticed
+  bool empty() const;
+
+  // For the prover: expressions that are >= 0 by a stored condition; what an atom (division, min, max) equals by one
+  // (null: unknown); whether one says e != 0.
+  const std::vector<Expr>& nonnegatives() const { return nonnegatives_; }
+  Expr value_of_atom(Expr atom) const;
+  bool known_nonzero(Expr e) const;
+  // One bit for each symbol that some fact mentions, as in Node::symbols.
+  std::uint64_t touched() const { return touched_; }
+  std::unordered_map<const Node*, Range>& range_cache() const { return range_cache_; }
 
  private:
+  void assume_simplified(Bool condition);
+  void assume_nonneg(Expr d, Bool condition);
+  void assume_equal(Expr a, Expr b, Bool condition);
+  void assume_different(Expr d, Bool condition);
+  bool assume_divisible(Expr dividend, std::int64_t divisor);
+  bool narrow_linear(Expr d);
+  void set_equal(Expr symbol, Expr value);
+  void keep(Bool condition);
+  void narrow(Expr symbol, Range r);
+  void touch(const Node* node);
+
   std::unordered_map<Expr, Range> ranges_;
   std::unordered_map<Expr, std::int64_t> multiples_;
   std::unordered_map<Expr, Expr> equalities_;
+  std::unordered_map<Expr, Expr> atom_values_;
   std::vector<Bool> conditions_;
+  std::vector<Expr> nonnegatives_;
+  std::uint64_t touched_ = 0;
+  bool contradictory_ = false;
+  mutable std::unordered_map<const Node*, Range> range_cache_;  // of composite nodes; dropped by each assumption
 };
 
 // Sound interval of every value that `e` can take (saturating at the open ends).

@@ -55,11 +55,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-struct SymbolInfo {
-  Range range;
-  std::int64_t multiple_of = 1;
-  std::optional<std::int64_t> hint;  // a sample value; a symbol may have none
-};
+struct SymbolInfo;
 
 // Handle to an immutable integer node of a Context. Null only when default constructed.
 class Expr {
@@ -84,6 +80,15 @@ class Expr {
 
  private:
   const Node* node_ = nullptr;
+};
+
+// What is declared of a symbol; it holds for every value the symbol takes.
+struct SymbolInfo {
+  Range range;
+  std::int64_t multiple_of = 1;
+  std::optional<std::int64_t> hint;  // a sample value; a symbol may have none
+  Expr below;                        // exclusive symbolic upper bound, e.g. a loop index below its extent; null: none
+  bool operator==(const SymbolInfo&) const = default;
 };
 
 // Handle to an immutable truth-valued node. Comparisons are canonical: gt/ge are turned round, sides are moved so that
@@ -112,7 +117,7 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   Expr constant(std::int64_t value);
-  // Finds or makes the symbol. Giving other info for a known name is an InternalError.
+  // Finds or makes the symbol. Giving other info for a known name is an InternalError; default info only looks it up.
   Expr symbol(std::string_view name, const SymbolInfo& info = {});
   std::optional<Expr> find_symbol(std::string_view name) const;
   Bool boolean(bool value);
