@@ -56,7 +56,8 @@ bool matches(std::string_view pattern, std::string_view value) {
   if (!pattern.ends_with(":N")) return pattern == value;
   pattern.remove_suffix(1);
   const std::string_view number = value.substr(std::min(pattern.size(), value.size()));
-  return value.starts_with(pattern) && !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  return value.starts_with(pattern) && !number.empty() &&
+         number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 [[noreturn]] void reject(const EnvVariable& entry, std::string_view value, std::string_view valid) {
@@ -77,7 +78,8 @@ std::optional<std::int64_t> bounded(const EnvVariable& entry) {
   if (!text) return std::nullopt;
   const auto bounds = split(entry.values, "..");
   const auto low = integer(bounds.at(0)), high = integer(bounds.at(1)), value = integer(*text);
-  if (!value || *value < *low || *value > *high) reject(entry, *text, fmt::format("an integer from {} to {}", *low, *high));
+  if (!value || *value < *low || *value > *high)
+    reject(entry, *text, fmt::format("an integer from {} to {}", *low, *high));
   return value;
 }
 
@@ -85,16 +87,24 @@ std::optional<std::string> choice(const EnvVariable& entry) {
   auto value = value_of(entry);
   if (!value) return std::nullopt;
   const auto valid = split(entry.values, "|");
-  if (std::ranges::none_of(valid, [&](auto pattern) { return matches(pattern, *value); })) reject(entry, *value, joined(valid));
+  if (std::ranges::none_of(valid, [&](auto pattern) { return matches(pattern, *value); }))
+    reject(entry, *value, joined(valid));
   return value;
 }
 
 void validate(const EnvVariable& entry) {
   switch (entry.kind) {
-    case EnvKind::text: break;
-    case EnvKind::flag: flag(entry); break;
-    case EnvKind::integer: bounded(entry); break;
-    case EnvKind::choice: choice(entry); break;
+    case EnvKind::text:
+      break;
+    case EnvKind::flag:
+      flag(entry);
+      break;
+    case EnvKind::integer:
+      bounded(entry);
+      break;
+    case EnvKind::choice:
+      choice(entry);
+      break;
   }
 }
 

@@ -14,7 +14,8 @@ enum class EnvKind { text, flag, integer, choice };
 struct EnvVariable {
   std::string_view name;
   EnvKind kind;
-  std::string_view values;  // choice: "a|b|c" ("cuda:N" stands for any number N); integer: "LOW..HIGH"; text: what it holds
+  std::string_view
+      values;  // choice: "a|b|c" ("cuda:N" stands for any number N); integer: "LOW..HIGH"; text: what it holds
   std::string_view default_text;
   std::string_view doc;
 };
@@ -29,8 +30,8 @@ std::optional<bool> env_flag(std::string_view name);  // 1|true|on|yes, 0|false|
 std::optional<std::int64_t> env_integer(std::string_view name);
 std::optional<std::string> env_choice(std::string_view name);
 
-// Validates every STAX_ variable that is set: UserError for a value that is not valid. Variables that are not in the table
-// are reported by one warning a process. Returns the unknown names.
+// Validates every STAX_ variable that is set: UserError for a value that is not valid. Variables that are not in the
+// table are reported by one warning a process. Returns the unknown names.
 std::vector<std::string> check_environment();
 
 }  // namespace stax::base

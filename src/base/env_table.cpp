@@ -6,8 +6,10 @@ namespace {
 // Sorted by name.
 constexpr EnvVariable kVariables[] = {
     {"STAX_CACHE", EnvKind::flag, "", "1", "use the disk cache"},
-    {"STAX_CACHE_DIR", EnvKind::text, "a directory", "$XDG_CACHE_HOME/stax or ~/.cache/stax", "where the disk cache lies"},
-    {"STAX_CACHE_LIMIT_MB", EnvKind::integer, "1..16777216", "2048", "size at which the disk cache drops its oldest entries"},
+    {"STAX_CACHE_DIR", EnvKind::text, "a directory", "$XDG_CACHE_HOME/stax or ~/.cache/stax",
+     "where the disk cache lies"},
+    {"STAX_CACHE_LIMIT_MB", EnvKind::integer, "1..16777216", "2048",
+     "size at which the disk cache drops its oldest entries"},
     {"STAX_CHECKS", EnvKind::flag, "", "1", "check tensor indices in compiled code"},
     {"STAX_COMPILE_BUDGET", EnvKind::integer, "1..86400", "", "seconds that one compilation may take"},
     {"STAX_COMPILE_JOBS", EnvKind::integer, "1..1024", "usable cores", "compiler processes that run at the same time"},
@@ -19,7 +21,8 @@ constexpr EnvVariable kVariables[] = {
     {"STAX_EAGER", EnvKind::choice, "compiled|reference", "compiled", "how operators run outside a compiled function"},
     {"STAX_FULLGRAPH", EnvKind::flag, "", "0", "a function that cannot be compiled as a whole is an error"},
     {"STAX_FUZZ_SEED", EnvKind::integer, "0..9223372036854775807", "", "seed of the fuzz tests"},
-    {"STAX_KERNEL_SANITIZE", EnvKind::choice, "none|address|thread|undefined", "none", "sanitizer built into CPU kernels"},
+    {"STAX_KERNEL_SANITIZE", EnvKind::choice, "none|address|thread|undefined", "none",
+     "sanitizer built into CPU kernels"},
     {"STAX_LOG", EnvKind::choice, "trace|debug|info|warn|error|off", "warn", "least severe log lines that are written"},
     {"STAX_MAX_ARTIFACTS", EnvKind::integer, "1..1000000", "8", "artifacts that one compiled function keeps"},
     {"STAX_MAX_COMPILES", EnvKind::integer, "1..1000000", "256", "compilations that one compiled function may cause"},

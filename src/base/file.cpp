@@ -122,12 +122,14 @@ void make_private_directory(const fs::path& path) {
   if (::stat(path.c_str(), &info) != 0) fail("use the directory", path, errno);
   if (!S_ISDIR(info.st_mode)) fail("use the directory", path, ENOTDIR);
   if (info.st_uid != ::geteuid()) {
-    throw UserError(fmt::format("the directory '{}' belongs to user {}, not to user {}", path.string(), info.st_uid, ::geteuid()),
-                    {}, "Choose a directory of your own");
+    throw UserError(
+        fmt::format("the directory '{}' belongs to user {}, not to user {}", path.string(), info.st_uid, ::geteuid()),
+        {}, "Choose a directory of your own");
   }
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw UserError(fmt::format("others may write to the directory '{}' (mode {:o})", path.string(), info.st_mode & 07777u), {},
-                    fmt::format("Run: chmod 700 '{}'", path.string()));
+    throw UserError(
+        fmt::format("others may write to the directory '{}' (mode {:o})", path.string(), info.st_mode & 07777u), {},
+        fmt::format("Run: chmod 700 '{}'", path.string()));
   }
 }
 

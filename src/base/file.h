@@ -39,8 +39,8 @@ std::string read_all(int fd);
 // Writes every byte or throws UserError "cannot write PATH: reason".
 void write_all(int fd, std::string_view bytes, const std::filesystem::path& path);
 
-// Replaces `path` in one step: a temporary file in the same directory, synced, then renamed. On failure the old file stays
-// as it was and UserError tells the reason.
+// Replaces `path` in one step: a temporary file in the same directory, synced, then renamed. On failure the old file
+// stays as it was and UserError tells the reason.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes, mode_t mode = 0644);
 
 // A read-only mapping of a whole file. UserError when it cannot be opened or is no regular file.
@@ -76,8 +76,8 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-// Makes `path` and its parents. The directory itself must be the user's own and gets mode 0700 when it is made; UserError
-// when it belongs to another user, is no directory, or others may write to it.
+// Makes `path` and its parents. The directory itself must be the user's own and gets mode 0700 when it is made;
+// UserError when it belongs to another user, is no directory, or others may write to it.
 void make_private_directory(const std::filesystem::path& path);
 
 }  // namespace stax::base

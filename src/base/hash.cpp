@@ -92,6 +92,8 @@ std::uint64_t stable_hash(std::string_view data) {
   return mix(h);
 }
 
-std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value) { return mix(seed + 0x9e3779b97f4a7c15ULL + mix(value)); }
+std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value) {
+  return mix(seed + 0x9e3779b97f4a7c15ULL + mix(value));
+}
 
 }  // namespace stax::base

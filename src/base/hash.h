@@ -20,7 +20,8 @@ struct Digest {
 
 Digest sha256(std::string_view data);
 
-// A key over named, typed fields. Each name and value is length-prefixed, so that no two field lists give the same bytes.
+// A key over named, typed fields. Each name and value is length-prefixed, so that no two field lists give the same
+// bytes.
 class KeyBuilder {
  public:
   KeyBuilder& add(std::string_view name, std::string_view value) { return field(name, 's', value); }

@@ -207,7 +207,8 @@ std::optional<double> Scanner::accept_float() {
     const auto format = hex ? std::chars_format::hex : std::chars_format::general;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value, format);
     // from_chars leaves the value alone when it is out of range; strtod gives the rounded infinity or zero.
-    if (error == std::errc::result_out_of_range) value = std::strtod(((hex ? "0x" : "") + std::string(number)).c_str(), nullptr);
+    if (error == std::errc::result_out_of_range)
+      value = std::strtod(((hex ? "0x" : "") + std::string(number)).c_str(), nullptr);
   }
   offset_ += length;
   return negative ? -value : value;
@@ -234,10 +235,19 @@ std::optional<std::string> Scanner::accept_string() {
     }
     if (++at >= text_.size()) break;
     switch (text_[at]) {
-      case 'n': value += '\n'; break;
-      case 't': value += '\t'; break;
-      case 'r': value += '\r'; break;
-      case '"': case '\\': value += text_[at]; break;
+      case 'n':
+        value += '\n';
+        break;
+      case 't':
+        value += '\t';
+        break;
+      case 'r':
+        value += '\r';
+        break;
+      case '"':
+      case '\\':
+        value += text_[at];
+        break;
       case 'x':
         if (at + 2 >= text_.size() || !is_hex_digit(text_[at + 1]) || !is_hex_digit(text_[at + 2])) {
           fail_at(at - 1, "the escape \\x needs two hexadecimal digits");
@@ -245,7 +255,8 @@ std::optional<std::string> Scanner::accept_string() {
         value += static_cast<char>(hex_value(text_[at + 1]) * 16 + hex_value(text_[at + 2]));
         at += 2;
         break;
-      default: fail_at(at - 1, fmt::format("unknown escape \\{} in a string", text_[at]));
+      default:
+        fail_at(at - 1, fmt::format("unknown escape \\{} in a string", text_[at]));
     }
   }
   fail("the string has no closing '\"'");

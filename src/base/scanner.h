@@ -8,7 +8,8 @@
 namespace stax::base {
 
 // Reads tokens from a text. Every peek, accept and expect first skips spaces, newlines and comments (`#` to the line's
-// end). An expect that fails throws UserError "FILE: line L, column C: expected X, found Y". The text must outlive the scanner.
+// end). An expect that fails throws UserError "FILE: line L, column C: expected X, found Y". The text must outlive the
+// scanner.
 class Scanner {
  public:
   explicit Scanner(std::string_view text, std::string file = {}) : text_(text), file_(std::move(file)) {}

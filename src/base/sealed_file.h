@@ -7,9 +7,9 @@
 
 namespace stax::base {
 
-// A sealed file in memory. path() is valid in this process while the object lives; a library that was loaded from it stays
-// loaded afterwards. Every object has a path of its own, also after the descriptor's number was used again: the dynamic
-// loader takes equal names for the same library.
+// A sealed file in memory. path() is valid in this process while the object lives; a library that was loaded from it
+// stays loaded afterwards. Every object has a path of its own, also after the descriptor's number was used again: the
+// dynamic loader takes equal names for the same library.
 class SealedFile {
  public:
   // UserError when the system refuses (no memory, no descriptors).

@@ -87,8 +87,8 @@ pid_t spawn(const ProcessOptions& options, const std::vector<std::pair<int, int>
   }
   const Attributes attributes;
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments[0].c_str(), &actions.value, &attributes.value, pointers(arguments).data(),
-                                   pointers(environment).data());
+  const int error = ::posix_spawnp(&pid, arguments[0].c_str(), &actions.value, &attributes.value,
+                                   pointers(arguments).data(), pointers(environment).data());
   if (error != 0) throw UserError(fmt::format("cannot start '{}': {}", options.argv[0], errno_text(error)));
   return pid;
 }

@@ -7,8 +7,8 @@
 
 namespace stax::base {
 
-// Starts the program in a process group of its own, with default signals. Each pair (ours, child's) becomes a descriptor of
-// the child; all others are closed at exec. UserError when it cannot be started.
+// Starts the program in a process group of its own, with default signals. Each pair (ours, child's) becomes a
+// descriptor of the child; all others are closed at exec. UserError when it cannot be started.
 pid_t spawn(const ProcessOptions& options, const std::vector<std::pair<int, int>>& descriptors);
 
 // An anonymous file in memory, closed at exec.

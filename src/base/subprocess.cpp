@@ -46,8 +46,7 @@ namespace {
 bool wait_for_exit(pid_t pid, double timeout, int& status) {
   const Stopwatch watch;
   if (timeout <= 0) {
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return true;
   }
   auto pause = std::chrono::microseconds(100);

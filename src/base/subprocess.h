@@ -17,9 +17,9 @@ struct ProcessOptions {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it contains '/'
   std::vector<std::pair<std::string, std::string>> set_env;
   std::vector<std::string> unset_env;
-  bool clear_env = false;  // start from an empty environment
-  std::string directory;   // working directory; empty: the caller's
-  std::string input;       // standard input
+  bool clear_env = false;                // start from an empty environment
+  std::string directory;                 // working directory; empty: the caller's
+  std::string input;                     // standard input
   std::chrono::milliseconds timeout{0};  // 0: none
 };
 
@@ -34,14 +34,15 @@ struct ProcessResult {
   std::string describe() const;
 };
 
-// Runs the program and waits. On a timeout the whole process group is killed. UserError when the program cannot be started.
+// Runs the program and waits. On a timeout the whole process group is killed. UserError when the program cannot be
+// started.
 ProcessResult run_process(const ProcessOptions& options);
 
 // Full path of a program: `name` itself when it contains '/', else the first match in PATH. Empty when there is none.
 std::optional<std::string> find_program(const std::string& name);
 
-// A long-lived worker. The child reads and writes length-prefixed messages (32-bit little-endian length, then the bytes)
-// on descriptor 3; its standard output and error go to a log in memory. Not thread-safe.
+// A long-lived worker. The child reads and writes length-prefixed messages (32-bit little-endian length, then the
+// bytes) on descriptor 3; its standard output and error go to a log in memory. Not thread-safe.
 class WorkerProcess {
  public:
   static constexpr int kChildDescriptor = 3;
@@ -54,7 +55,8 @@ class WorkerProcess {
   enum class Status { ok, closed, timed_out, garbage };
   // closed: the child went away. A message larger than `max_bytes` is garbage. timeout 0: no limit.
   Status send(std::string_view message, std::chrono::milliseconds timeout = {});
-  Status receive(std::string& message, std::chrono::milliseconds timeout = {}, std::size_t max_bytes = std::size_t{1} << 30);
+  Status receive(std::string& message, std::chrono::milliseconds timeout = {},
+                 std::size_t max_bytes = std::size_t{1} << 30);
 
   bool running();
   void kill();

@@ -56,7 +56,8 @@ class TextWriter {
   std::size_t line_start_ = 0;  // offset in text_ of the current line
 };
 
-// Shortest decimal text that reads back to the same value and always looks like a float: "2.0", "1e-05", "inf", "-inf", "nan".
+// Shortest decimal text that reads back to the same value and always looks like a float: "2.0", "1e-05", "inf", "-inf",
+// "nan".
 std::string float_text(double value);
 std::string float_text(float value);
 

@@ -45,7 +45,8 @@ Status send_bytes(int socket, std::string_view bytes, const Stopwatch& watch, st
   return Status::ok;
 }
 
-Status receive_bytes(int socket, char* target, std::size_t size, const Stopwatch& watch, std::chrono::milliseconds limit) {
+Status receive_bytes(int socket, char* target, std::size_t size, const Stopwatch& watch,
+                     std::chrono::milliseconds limit) {
   while (size > 0) {
     if (const Status status = wait_ready(socket, POLLIN, watch, limit); status != Status::ok) return status;
     const ssize_t count = ::recv(socket, target, size, MSG_DONTWAIT);
@@ -102,8 +103,7 @@ bool WorkerProcess::running() {
 void WorkerProcess::kill() {
   if (pid_ < 0 || reaped_) return;
   ::kill(-pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   reaped_ = true;
 }
 

@@ -36,8 +36,8 @@ class Entry {
   std::vector<File> files_;
 };
 
-// magic (8 bytes), key (32), SHA-256 of the rest (32); then the number of blobs, for each the lengths of name and bytes, and
-// the names and bytes one after the other. Integers are 64-bit little-endian.
+// magic (8 bytes), key (32), SHA-256 of the rest (32); then the number of blobs, for each the lengths of name and
+// bytes, and the names and bytes one after the other. Integers are 64-bit little-endian.
 std::string encode_entry(const base::Digest& key, std::span<const Blob> blobs);
 
 // Nothing, and the reason in `problem`, when the content is not exactly an entry of this key.

@@ -45,7 +45,8 @@ std::optional<std::vector<char>> read_own_file(const base::Fd& fd, std::string& 
 
 }  // namespace
 
-Store::Store(fs::path directory, std::uint64_t limit_bytes) : directory_(std::move(directory)), limit_bytes_(limit_bytes) {
+Store::Store(fs::path directory, std::uint64_t limit_bytes)
+    : directory_(std::move(directory)), limit_bytes_(limit_bytes) {
   counters_.limit_bytes = limit_bytes;
   if (directory_.empty()) return;
   root_ = directory_ / "v1";
@@ -108,8 +109,8 @@ bool Store::put(const base::Digest& key, std::span<const Blob> blobs) {
   try {
     if (!install(entry_path(key), content)) return false;
   } catch (const UserError& error) {
-    warn_once(Warning::unwritable, fmt::format("compiled code is not kept in the disk cache '{}': {}", directory_.string(),
-                                               error.problem()));
+    warn_once(Warning::unwritable, fmt::format("compiled code is not kept in the disk cache '{}': {}",
+                                               directory_.string(), error.problem()));
     return false;
   }
   account(content.size());

@@ -19,15 +19,15 @@ struct EntryInfo {
 };
 
 struct StoreStats {
-  std::uint64_t entries = 0, bytes = 0, limit_bytes = 0;  // on disk now
+  std::uint64_t entries = 0, bytes = 0, limit_bytes = 0;                    // on disk now
   std::uint64_t hits = 0, misses = 0, corrupt = 0, stored = 0, pruned = 0;  // of this object
 };
 
-// One directory, shared by threads and processes. Nothing that goes wrong with the directory is an error for the caller: a
-// store that cannot read or write behaves as an empty one and warns once a process.
+// One directory, shared by threads and processes. Nothing that goes wrong with the directory is an error for the
+// caller: a store that cannot read or write behaves as an empty one and warns once a process.
 //   DIR/v1/ab/abcd…   one file an entry, named by its key   DIR/v1/staging/   files being written   DIR/v1/lock
-// An entry appears by rename, so an interrupted writer leaves nothing but a staging file, which a later prune removes. Entries
-// are not synced: after a power cut the digest tells.
+// An entry appears by rename, so an interrupted writer leaves nothing but a staging file, which a later prune removes.
+// Entries are not synced: after a power cut the digest tells.
 class Store {
  public:
   // An empty directory gives a store that keeps nothing.

@@ -69,8 +69,9 @@ TEST(Env, FlagsHaveWords) {
   const WithEnv off("STAX_CHECKS", "0");
   EXPECT_EQ(env_flag("STAX_CHECKS"), false);
   const WithEnv wrong("STAX_CHECKS", "maybe");
-  EXPECT_EQ(message_of([] { env_flag("STAX_CHECKS"); }),
-            "environment variable STAX_CHECKS: 'maybe' is not valid. Valid values: 1, true, on, yes, 0, false, off, no");
+  EXPECT_EQ(
+      message_of([] { env_flag("STAX_CHECKS"); }),
+      "environment variable STAX_CHECKS: 'maybe' is not valid. Valid values: 1, true, on, yes, 0, false, off, no");
 }
 
 TEST(Env, IntegersHaveBounds) {

@@ -38,7 +38,8 @@ TEST(WriteFileAtomic, FailureKeepsTheTargetAndCleansUp) {
   EXPECT_EQ(message_of([&] { write_file_atomic(dir.path() / "d", "x"); }),
             "cannot write '" + (dir.path() / "d").string() + "': Is a directory");
   EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()), 1);
-  EXPECT_NE(message_of([] { write_file_atomic("/nowhere/f", "x"); }).find("No such file or directory"), std::string::npos);
+  EXPECT_NE(message_of([] { write_file_atomic("/nowhere/f", "x"); }).find("No such file or directory"),
+            std::string::npos);
 }
 
 TEST(WriteAll, ReportsAFullDisk) {
@@ -93,8 +94,9 @@ TEST(PrivateDirectory, RefusesWhatOthersMayWrite) {
   const fs::path open = dir.path() / "open";
   fs::create_directory(open);
   fs::permissions(open, fs::perms::all);
-  EXPECT_EQ(message_of([&] { make_private_directory(open); }), "others may write to the directory '" + open.string() +
-                                                                   "' (mode 777). Run: chmod 700 '" + open.string() + "'");
+  EXPECT_EQ(
+      message_of([&] { make_private_directory(open); }),
+      "others may write to the directory '" + open.string() + "' (mode 777). Run: chmod 700 '" + open.string() + "'");
 }
 
 TEST(PrivateDirectory, RefusesAnotherOwner) {
@@ -103,8 +105,9 @@ TEST(PrivateDirectory, RefusesAnotherOwner) {
   const fs::path foreign = dir.path() / "foreign";
   fs::create_directory(foreign);
   ASSERT_EQ(::chown(foreign.c_str(), 12345, 12345), 0);
-  EXPECT_EQ(message_of([&] { make_private_directory(foreign); }),
-            "the directory '" + foreign.string() + "' belongs to user 12345, not to user 0. Choose a directory of your own");
+  EXPECT_EQ(
+      message_of([&] { make_private_directory(foreign); }),
+      "the directory '" + foreign.string() + "' belongs to user 12345, not to user 0. Choose a directory of your own");
 }
 
 TEST(PrivateDirectory, RefusesAFile) {

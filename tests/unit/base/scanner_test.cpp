@@ -137,7 +137,8 @@ TEST(Scanner, ReportsOverflowAndBadStrings) {
             "line 1, column 1: the integer 9223372036854775808 does not fit 64 bits");
   EXPECT_EQ(message_of([] { Scanner("  \"abc\n\"").expect_string(); }),
             "line 1, column 3: the string has no closing '\"'");
-  EXPECT_EQ(message_of([] { Scanner("\"a\\qb\"").expect_string(); }), "line 1, column 3: unknown escape \\q in a string");
+  EXPECT_EQ(message_of([] { Scanner("\"a\\qb\"").expect_string(); }),
+            "line 1, column 3: unknown escape \\q in a string");
   EXPECT_EQ(message_of([] { Scanner("\"\\x1\"").expect_string(); }),
             "line 1, column 2: the escape \\x needs two hexadecimal digits");
 }

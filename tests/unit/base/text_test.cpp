@@ -13,7 +13,8 @@ TEST(TextWriter, IndentsLinesAndLeavesBlankLinesBare) {
     auto graph = w.block("graph {");
     w.line("a");
     w.line();
-    w << "b" << "c";
+    w << "b"
+      << "c";
     w.line();
     auto inner = w.block("inner (", ")");
     w.format_line("{} = {}", "x", 3);

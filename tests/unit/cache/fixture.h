@@ -28,8 +28,8 @@ class StoreTest : public ::testing::Test {
     return store.put(key_of(name), {&blob, 1});
   }
   std::size_t staged() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(path() / "v1" / "staging"), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path() / "v1" / "staging"),
+                                                  std::filesystem::directory_iterator()));
   }
 
   base::TempDir dir_{"stax-cache-test"};

@@ -12,7 +12,9 @@ namespace stax::cache {
 
 namespace {
 // Content that depends on the key, so that a mix-up is seen.
-std::string content(int key, int version) { return std::to_string(key) + ":" + std::string(20000, static_cast<char>('a' + version % 26)); }
+std::string content(int key, int version) {
+  return std::to_string(key) + ":" + std::string(20000, static_cast<char>('a' + version % 26));
+}
 
 bool plausible(int key, std::string_view bytes) {
   const std::string prefix = std::to_string(key) + ":";
@@ -54,7 +56,8 @@ TEST_F(StoreTest, ProcessesShareADirectory) {
       int bad = 0;
       for (int i = 0; i < 100; ++i) {
         const int key = (i * (p + 1)) % 10;
-        if (const auto entry = store.get(key_of(std::to_string(key)))) bad += plausible(key, entry->at("object")) ? 0 : 1;
+        if (const auto entry = store.get(key_of(std::to_string(key))))
+          bad += plausible(key, entry->at("object")) ? 0 : 1;
         put(store, std::to_string(key), content(key, i));
       }
       ::_exit(bad > 0 || !log_.text().empty() ? 1 : 0);

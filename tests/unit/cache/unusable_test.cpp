@@ -23,7 +23,7 @@ std::string in_child(const std::function<std::string()>& body) {
     ::_exit(0);
   }
   ::close(ends[1]);
-  const std::string text = base::read_all(ends[0]);
+  std::string text = base::read_all(ends[0]);
   ::close(ends[0]);
   ::waitpid(pid, nullptr, 0);
   return text;
@@ -45,8 +45,8 @@ TEST_F(StoreTest, AnImpossibleDirectoryWarnsOnce) {
   Store first = open(), second = open();
   EXPECT_FALSE(put(first, "k", "x"));
   EXPECT_FALSE(second.get(key_of("k")));
-  EXPECT_EQ(log_.text(), "[warn] the disk cache is not used: cannot use the directory '" + path().string() +
-                             "': Not a directory\n");
+  EXPECT_EQ(log_.text(),
+            "[warn] the disk cache is not used: cannot use the directory '" + path().string() + "': Not a directory\n");
 }
 
 TEST_F(StoreTest, ADirectoryThatOthersMayWriteIsNotUsed) {
@@ -84,7 +84,8 @@ TEST_F(StoreTest, AReadOnlyDirectoryIsReadAndWarnsOnce) {
   for (const char* name : {"k"}) fs::permissions(file_of(name).parent_path(), fs::perms::owner_all);
   EXPECT_EQ(text.substr(0, text.find('\n')), "refused kept");
   const std::string log = text.substr(text.find('\n') + 1);
-  EXPECT_EQ(log.find("[warn] compiled code is not kept in the disk cache '" + path().string() + "': cannot "), 0U) << log;
+  EXPECT_EQ(log.find("[warn] compiled code is not kept in the disk cache '" + path().string() + "': cannot "), 0U)
+      << log;
   EXPECT_NE(log.find("Permission denied"), std::string::npos) << log;
   EXPECT_EQ(log.find('\n'), log.size() - 1) << "one warning: " << log;
 }
@@ -98,8 +99,8 @@ TEST_F(StoreTest, AFullDiskWarnsOnceAndLeavesNoHalfEntry) {
     const bool stored = put(store, "a", std::string(5000, 'x')) || put(store, "b", std::string(5000, 'x'));
     return (stored ? "stored\n" : "refused\n") + log_.text();
   });
-  EXPECT_EQ(text, "refused\n[warn] compiled code is not kept in the disk cache '" + path().string() + "': cannot write '" +
-                      file_of("a").string() + "': File too large\n");
+  EXPECT_EQ(text, "refused\n[warn] compiled code is not kept in the disk cache '" + path().string() +
+                      "': cannot write '" + file_of("a").string() + "': File too large\n");
   EXPECT_EQ(staged(), 0U);
   EXPECT_FALSE(fs::exists(file_of("a")));
 }
