@@ -136,6 +136,7 @@ struct Origin {
 struct ScalarInput {
   std::string name;
   Dtype dtype = Dtype::f64;  // f64, i64 or boolean as passed by the host
+  Expr value;                // derived: a number over sizes that the caller does not pass; null: passed
 };
 
 struct Program {

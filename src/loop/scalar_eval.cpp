@@ -7,40 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "loop/scalar_math.h"
+
 namespace stax::loop {
 namespace {
-
-template <class T>
-constexpr bool kFloat = std::is_floating_point_v<T>;
-template <class T>
-constexpr bool kBool = std::is_same_v<T, bool>;
-template <class T>
-constexpr bool kInt = std::is_integral_v<T> && !kBool<T>;
-
-// Wrapping integer arithmetic: in 64 unsigned bits, then the low bits.
-template <class T>
-std::uint64_t wide(T v) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
-}
-
-template <class To, class From>
-To convert(From v) {
-  if constexpr (std::is_class_v<From>) {
-    return convert<To>(static_cast<float>(v));
-  } else if constexpr (kBool<To>) {
-    return v != From(0);
-  } else if constexpr (std::is_class_v<To>) {
-    return To(static_cast<float>(v));
-  } else if constexpr (kFloat<From> && std::is_integral_v<To>) {
-    if (std::isnan(v)) return To(0);
-    const double d = std::trunc(static_cast<double>(v));
-    if (d >= 9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::max());
-    if (d < -9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::min());
-    return static_cast<To>(static_cast<std::int64_t>(d));
-  } else {
-    return static_cast<To>(v);
-  }
-}
 
 // Division by zero is excluded by the caller.
 template <class T>
@@ -86,25 +56,6 @@ T float_floor_div(T a, T b) {
 }
 
 template <class T>
-T max_of(T a, T b) {
-  if constexpr (kFloat<T>) {
-    if (std::isnan(a)) return a;
-    if (std::isnan(b)) return b;
-    if (a == b) return std::signbit(a) ? b : a;
-  }
-  return a < b ? b : a;
-}
-template <class T>
-T min_of(T a, T b) {
-  if constexpr (kFloat<T>) {
-    if (std::isnan(a)) return a;
-    if (std::isnan(b)) return b;
-    if (a == b) return std::signbit(a) ? a : b;
-  }
-  return b < a ? b : a;
-}
-
-template <class T>
 T int_pow(T base, T exponent) {
   if (exponent < 0) {
     if (base == T(1)) return 1;
@@ -125,7 +76,7 @@ T by_double(T x, F&& f) {
 
 template <class T>
 T sign_of(T x) {
-  if constexpr (kFloat<T>) {
+  if constexpr (kIsFloat<T>) {
     if (std::isnan(x)) return x;
     return x > 0 ? T(1) : x < 0 ? T(-1) : T(0);
   } else {
@@ -136,18 +87,18 @@ T sign_of(T x) {
 template <ScalarOp op, class T>
 T arithmetic1(T x) {
   if constexpr (op == ScalarOp::neg) {
-    if constexpr (kFloat<T>)
+    if constexpr (kIsFloat<T>)
       return -x;
     else
       return static_cast<T>(0 - wide(x));
   } else if constexpr (op == ScalarOp::abs) {
-    if constexpr (kFloat<T>)
+    if constexpr (kIsFloat<T>)
       return std::fabs(x);
     else
       return x < 0 ? static_cast<T>(0 - wide(x)) : x;
   } else if constexpr (op == ScalarOp::sign) {
     return sign_of(x);
-  } else if constexpr (kInt<T>) {
+  } else if constexpr (kIsInt<T>) {
     return x;  // floor, ceil, round, trunc
   } else if constexpr (op == ScalarOp::floor) {
     return std::floor(x);
@@ -201,7 +152,7 @@ T arithmetic2(T a, T b) {
     return min_of(a, b);
   else if constexpr (op == ScalarOp::div)
     return a / b;
-  else if constexpr (kFloat<T>) {
+  else if constexpr (kIsFloat<T>) {
     if constexpr (op == ScalarOp::add)
       return a + b;
     else if constexpr (op == ScalarOp::sub)
@@ -307,7 +258,7 @@ bool fma_lanes(std::size_t n, void* out, const void* a, const void* b, const voi
 
 template <class T>
 T bit_not_of(T a) {
-  if constexpr (kBool<T>)
+  if constexpr (kIsBool<T>)
     return !a;
   else
     return static_cast<T>(~a);
@@ -323,7 +274,7 @@ bool is_inf_of(T a) {
 
 template <ScalarOp op, class T>
 LaneFn division() {
-  if constexpr (kInt<T>)
+  if constexpr (kIsInt<T>)
     return divisions<T, arithmetic2<op, T>>;
   else
     return lanes2<T, T, arithmetic2<op, T>>;
@@ -476,11 +427,11 @@ LaneFn lane_function(ScalarOp op, Dtype operand) {
       return nullptr;
     } else {
       if (LaneFn f = any_function<T>(op)) return f;
-      if constexpr (!kFloat<T>)
+      if constexpr (!kIsFloat<T>)
         if (LaneFn f = logic_function<T>(op)) return f;
-      if constexpr (!kBool<T>)
+      if constexpr (!kIsBool<T>)
         if (LaneFn f = number_function<T>(op)) return f;
-      if constexpr (kFloat<T>) return float_function<T>(op);
+      if constexpr (kIsFloat<T>) return float_function<T>(op);
       return nullptr;
     }
   });
@@ -507,7 +458,7 @@ std::uint64_t bits_of_lane(const void* lane, Dtype dtype) {
     using T = decltype(zero);
     T v;
     std::memcpy(&v, lane, sizeof v);
-    if constexpr (kFloat<T> || std::is_class_v<T>) {
+    if constexpr (kIsFloat<T> || std::is_class_v<T>) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, &v, sizeof v);
       return bits;
@@ -520,7 +471,7 @@ std::uint64_t bits_of_lane(const void* lane, Dtype dtype) {
 void lane_of_bits(std::uint64_t bits, Dtype dtype, void* lane) {
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (kBool<T>) {
+    if constexpr (kIsBool<T>) {
       *static_cast<bool*>(lane) = bits != 0;
     } else {
       std::memcpy(lane, &bits, sizeof(T));  // little-endian: the low bytes
