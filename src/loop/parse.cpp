@@ -215,6 +215,7 @@ void Parser::scalar() {
   if (!dtype) scan_.fail("unknown dtype");
   s.dtype = *dtype;
   s.name = scan_.accept_string().value_or(label);
+  if (scan_.accept("=")) s.value = expr();
   program_.scalars.push_back(std::move(s));
 }
 

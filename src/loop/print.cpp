@@ -193,7 +193,8 @@ std::string to_text(const Program& p) {
   print_facts(w, p);
   for (std::size_t b = 0; b < p.buffers.size(); ++b) print_buffer(w, p, static_cast<BufferId>(b));
   for (std::size_t s = 0; s < p.scalars.size(); ++s)
-    w.format_line("scalar c{}: {} {}", s, stax::to_text(p.scalars[s].dtype), base::quote(p.scalars[s].name));
+    w.format_line("scalar c{}: {} {}{}", s, stax::to_text(p.scalars[s].dtype), base::quote(p.scalars[s].name),
+                  p.scalars[s].value ? " = " + to_string(p.scalars[s].value) : "");
   for (const Item& item : p.items) {
     if (const auto* k = std::get_if<Kernel>(&item))
       print_kernel(w, p, *k);
