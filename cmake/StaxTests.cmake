@@ -4,6 +4,7 @@
 # The label is the folder: unit, ops, …; for suites whose name ends in "Concurrency" it is unit-concurrency, so that both
 # `ctest -L unit` and `ctest -L concurrency` select them.
 find_package(GTest)
+include(StaxTestDeps)
 
 function(stax_link_test_rooms target room)
   foreach(other ${STAX_ROOMS})

@@ -1,0 +1,18 @@
+# Libraries of single test programs: z3 proves the rules of `symbolic`, rapidcheck makes and shrinks its random cases.
+find_path(Z3_INCLUDE_DIR z3++.h)
+find_library(Z3_LIBRARY z3)
+find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
+find_library(RAPIDCHECK_LIBRARY rapidcheck)
+
+function(stax_link_test_dependencies target)
+  if(NOT target STREQUAL test_symbolic)
+    return()
+  endif()
+  foreach(dependency Z3 RAPIDCHECK)
+    if(NOT ${dependency}_INCLUDE_DIR OR NOT ${dependency}_LIBRARY)
+      message(FATAL_ERROR "${target} needs ${dependency}: install libz3-dev and librapidcheck-dev (make deps)")
+    endif()
+    target_include_directories(${target} SYSTEM PRIVATE ${${dependency}_INCLUDE_DIR})
+    target_link_libraries(${target} PRIVATE ${${dependency}_LIBRARY})
+  endforeach()
+endfunction()
