@@ -25,7 +25,7 @@ MathKernel::MathKernel(std::span<const std::string_view> snippets, std::string_v
   std::ofstream(dir / "kernel.cpp") << prelude_text(snippets, vector_bytes) << body;
   const auto start = std::chrono::steady_clock::now();
   const int status =
-      std::system(fmt::format("g++ -std=c++20 -O2 -Wall -Wextra -Werror -ffp-contract=off {0} -shared -fPIC "
+      std::system(fmt::format("g++ -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off {0} -shared -fPIC "
                               "{1}/kernel.cpp -o {1}/kernel.so",
                               flags, path)
                       .c_str());
