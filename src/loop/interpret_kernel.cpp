@@ -53,7 +53,7 @@ class KernelRun {
   void compile_value(ValueId id, PhaseCode& code);
   void fill_constant(ValueId id);
   int slot_of(Expr e, std::vector<Instr>& code);
-  void* reg(ValueId v) { return registers_.data() + static_cast<std::size_t>(v) * kLanes; }
+  void* reg(ValueId v) { return registers_.data() + static_cast<std::size_t>(v) * kLanes * 8; }
   Dtype dtype_of(ValueId v) const { return k_.values[static_cast<std::size_t>(v)].dtype; }
 
   void set_units(std::int64_t first, std::size_t lanes);
@@ -69,14 +69,18 @@ class KernelRun {
   const Kernel& k_;
   std::vector<std::int64_t> extents_;
   std::vector<int> outer_;
-  std::vector<std::uint64_t> registers_, scratch_;
+  std::vector<std::byte> registers_, scratch_;  // 8 bytes a lane
   IndexCode index_;
   std::vector<PhaseCode> phases_;
   std::vector<std::unique_ptr<Accumulator>> accumulators_;  // by value
 };
 
 KernelRun::KernelRun(const RunState& state, const Kernel& k)
-    : state_(state), k_(k), registers_(k.values.size() * kLanes), scratch_(kLanes), accumulators_(k.values.size()) {
+    : state_(state),
+      k_(k),
+      registers_(k.values.size() * kLanes * 8),
+      scratch_(kLanes * 8),
+      accumulators_(k.values.size()) {
   for (const auto& [symbol, value] : state.sizes)
     index_.set(index_.add_symbol(symbol, IndexCode::Level::kernel, false), value);
   for (const Axis& a : k.outer) {
@@ -172,7 +176,10 @@ void KernelRun::compile_value(ValueId id, PhaseCode& code) {
     case ScalarOp::part:
       i.kind = Instr::Kind::part;
       i.accumulator = accumulators_[static_cast<std::size_t>(v.args[0])].get();
-      if (is_combined(k_, id)) code.results.push_back(i);
+      if (is_combined(k_, id)) {
+        code.results.push_back(i);
+        if (phase_of(k_, v.args[0]) == static_cast<int>(phases_.size())) return;
+      }
       break;
     case ScalarOp::cast:
       i.fn = cast_function(dtype_of(v.args[0]), v.dtype);

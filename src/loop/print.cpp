@@ -64,7 +64,7 @@ std::string operands(const Value& v) {
 std::string payload(const Program& p, const Value& v) {
   switch (v.op) {
     case ScalarOp::constant:
-      return " " + literal(v.bits, v.dtype);
+      return fmt::format(" {}", literal(v.bits, v.dtype));
     case ScalarOp::index:
       return fmt::format(" [{}]", to_string(v.index));
     case ScalarOp::load:
@@ -100,7 +100,7 @@ void print_value(base::TextWriter& w, const Program& p, ValueId id, const Value&
 std::string axes_text(const std::vector<Axis>& axes) {
   std::vector<std::string> texts;
   for (const Axis& a : axes) texts.push_back(fmt::format("{} < {}", to_string(a.var), to_string(a.extent)));
-  return "(" + base::joined(texts) + ")";
+  return fmt::format("({})", base::joined(texts));
 }
 
 void print_kernel(base::TextWriter& w, const Program& p, const Kernel& k) {
