@@ -33,6 +33,7 @@ test: build
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE long
 
 test-all: build
+	$(NINJA_RELEASE) --target sweeps
 	STAX_TEST_ALL=1 ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 run: model
