@@ -17,6 +17,7 @@ std::uint32_t encode(float v) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(v);
   const std::uint32_t sign = bits >> 31 << (kExponentBits + kMantissaBits);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude == 0) return sign;
   if (magnitude > 0x7f800000u) return sign | kNan;
   if (magnitude == 0x7f800000u) return sign | (kHasInf ? kExponentMask : kNan);
   const double a = std::fabs(static_cast<double>(v));
