@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 #include <stax/base/error.h>
 
-#include <atomic>
-
-#include "base/file.h"
-#include "base/spawn.h"
+#include "base/sealed_file.h"
 #include "runtime/cpu/isa.h"
 
 namespace stax::runtime {
@@ -30,24 +27,14 @@ class SharedObject final : public Module {
   void* handle_;
 };
 
-// The loader knows an object by the path that it was opened with, and descriptor numbers come back; so each path is
-// spelled in its own way, the bits of a counter as "./" and ".//".
-std::string unique_path(int fd) {
-  static std::atomic<std::uint64_t> counter{0};
-  std::string path = "/proc/self/fd/";
-  for (std::uint64_t n = counter.fetch_add(1) + 2; n > 1; n >>= 1) path += (n & 1) ? ".//" : "./";
-  return path + std::to_string(fd);
-}
-
 }  // namespace
 
 std::shared_ptr<Module> load_shared_object(const ModuleImage& image) {
   if (!cpu_supports(image.isa))
     throw DeviceError(fmt::format("kernels of {} were built for {}, which this CPU does not have (it has {})",
                                   image.name, image.isa, host_target().isa));
-  const base::Fd file = base::memory_file("stax_kernels");
-  base::write_all(file.get(), image.bytes, image.name);
-  void* handle = dlopen(unique_path(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const base::SealedFile file(image.bytes, "stax_kernels");
+  void* handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* reason = dlerror();
     throw DeviceError(fmt::format("cannot load the kernels of {}: {}", image.name, reason ? reason : "unknown reason"));
