@@ -72,25 +72,23 @@ std::vector<Expr> InferContext::dims(std::string_view name) const {
   return result;
 }
 
-namespace {
-int checked_axis(const InferContext& c, std::int64_t axis, int rank) {
+int InferContext::checked_axis(std::int64_t axis, int rank) const {
   const int limit = std::max(rank, 1);  // a rank-0 tensor takes axis 0 and -1
   if (axis < -limit || axis >= limit)
-    c.error(fmt::format("axis {} is out of range for rank {}", axis, rank),
-            fmt::format("Use an axis in [{}, {})", -limit, limit));
+    error(fmt::format("axis {} is out of range for rank {}", axis, rank),
+          fmt::format("Use an axis in [{}, {})", -limit, limit));
   return static_cast<int>(axis < 0 ? axis + limit : axis);
 }
-}  // namespace
 
-int InferContext::axis(std::string_view name, int rank) const { return checked_axis(*this, integer(name), rank); }
+int InferContext::axis(std::string_view name, int rank) const { return checked_axis(integer(name), rank); }
 
 std::vector<int> InferContext::axes(std::string_view name, int rank) const {
   const Attribute& a = attribute(name);
   std::vector<int> result;
   if (const auto* one = std::get_if<std::int64_t>(&a)) {
-    result.push_back(checked_axis(*this, *one, rank));
+    result.push_back(checked_axis(*one, rank));
   } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a)) {
-    for (std::int64_t v : *list) result.push_back(checked_axis(*this, v, rank));
+    for (std::int64_t v : *list) result.push_back(checked_axis(v, rank));
   } else if (!std::holds_alternative<std::monostate>(a)) {
     error(fmt::format("the attribute '{}' must be an axis or a list of axes", name));
   }

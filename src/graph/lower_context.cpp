@@ -13,6 +13,17 @@ void LowerContext::bind(const Value& v, loop::View view) { views_[{v.node, v.res
 int LowerContext::scalar_position(const Value& v) const { return scalars_.at(v.node); }
 void LowerContext::bind_scalar(const Value& v, int position) { scalars_[v.node] = position; }
 
+int LowerContext::scalar_slot(const Value& v) {
+  if (v.node->op->name == "input") return scalar_position(v);
+  const Attribute& a = v.node->attributes.at("value");
+  loop::ScalarInput derived{fmt::format("derived{}", program_.scalars.size()), v.type().dtype, {}};
+  if (const auto* e = std::get_if<Expr>(&a)) derived.value = *e;
+  else if (const auto* i = std::get_if<std::int64_t>(&a)) derived.value = context().constant(*i);
+  else STAX_CHECK(false, "a derived scalar is a whole number");
+  program_.scalars.push_back(std::move(derived));
+  return static_cast<int>(program_.scalars.size()) - 1;
+}
+
 loop::BufferId LowerContext::add_buffer(Dtype dtype, std::vector<Expr> sizes, std::vector<Expr> strides) {
   const int id = static_cast<int>(program_.buffers.size());
   program_.buffers.push_back(loop::Buffer{fmt::format("b{}", id), dtype, std::move(sizes), std::move(strides),

@@ -103,6 +103,7 @@ class InferContext {
   const TensorType& type(std::size_t i) const { return operands_[i].type(); }
   std::span<const Value> operands() const { return operands_; }
 
+  const Attribute& attribute(std::string_view name) const;  // its default where not given
   bool boolean(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   double floating(std::string_view name) const;
@@ -114,6 +115,7 @@ class InferContext {
   std::vector<Expr> dims(std::string_view name) const;
   // In [0, rank); UserError "NAME: axis 2 is out of range for rank 2".
   int axis(std::string_view name, int rank) const;
+  int checked_axis(std::int64_t axis, int rank) const;
   std::vector<int> axes(std::string_view name, int rank) const;  // sorted, no duplicates; None or empty: all
   bool none(std::string_view name) const;
 
@@ -134,7 +136,6 @@ class InferContext {
   [[noreturn]] void error(std::string what, std::string remedy = {}) const;  // UserError "NAME: what at where. remedy"
 
  private:
-  const Attribute& attribute(std::string_view name) const;
   const OpDef& op_;
   std::span<const Value> operands_;
   const Attributes& attributes_;
@@ -156,6 +157,7 @@ class LowerContext {
   const loop::View& view(const Value& v) const;  // of a tensor value
   void bind(const Value& v, loop::View view);
   int scalar_position(const Value& v) const;  // of a host scalar input
+  int scalar_slot(const Value& v);  // of any host scalar: a literal or size becomes a derived scalar
   void bind_scalar(const Value& v, int position);
   // A temporary buffer with the type's layout, bound to the value.
   loop::View make_result(const Value& v);
