@@ -66,14 +66,16 @@ void Memo::insert(Op op, const Node* a, const Node* b, const Node* result) {
 }
 
 Context::Impl::Impl(Context& context) : owner(context), table(1024) {
-  for (std::int64_t v = kSmallMin; v <= kSmallMax; ++v) small_constants.push_back(intern(Op::constant, {}, v));
+  small_constants.resize(static_cast<std::size_t>(kSmallMax - kSmallMin + 1));
   false_node = intern(Op::boolean, {}, 0);
   true_node = intern(Op::boolean, {}, 1);
 }
 
 const Node* Context::Impl::constant(std::int64_t value) {
-  if (kSmallMin <= value && value <= kSmallMax) return small_constants[static_cast<std::size_t>(value - kSmallMin)];
-  return intern(Op::constant, {}, value);
+  if (value < kSmallMin || kSmallMax < value) return intern(Op::constant, {}, value);
+  const Node*& known = small_constants[static_cast<std::size_t>(value - kSmallMin)];
+  if (!known) known = intern(Op::constant, {}, value);
+  return known;
 }
 
 void Context::Impl::grow() {

@@ -97,8 +97,8 @@ struct Context::Impl {
   std::vector<const Node*> table;
   std::size_t used = 0;
   std::deque<SymbolData> symbol_data;
-  static constexpr std::int64_t kSmallMin = -64, kSmallMax = 1024;
-  std::vector<const Node*> small_constants;
+  static constexpr std::int64_t kSmallMin = -16, kSmallMax = 128;
+  std::vector<const Node*> small_constants;  // made when first asked for
   const Node* true_node = nullptr;
   const Node* false_node = nullptr;
 };

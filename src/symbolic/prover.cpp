@@ -49,7 +49,8 @@ class Elimination {
   bool try_bounds(const Choice& c);
   bool try_value(const Choice& c, Expr value) { return nonneg(evaluate(c, value)); }
   static Expr evaluate(const Choice& c, Expr value);
-  bool try_quotient(const Choice& c, const Quotient& quotient);
+  bool try_quotient(const Choice& c, Expr numerator, Expr divisor);
+  bool positive(Expr divisor) const;
   bool try_atom(const Choice& c);
   bool has_bound(const Node* v, Sign slope) const;
 
@@ -110,12 +111,18 @@ Expr Elimination::evaluate(const Choice& c, Expr value) {
   return r;
 }
 
+// Without stored conditions and within a small budget, so that proofs do not nest.
+bool Elimination::positive(Expr divisor) const {
+  Range r = query_.range(divisor);
+  if (r.lo >= 1) return true;
+  return r.hi >= 1 && steps_ > kSignSteps && Elimination(query_, kSignSteps).nonneg(plus(divisor, -1));
+}
+
 // For e linear in q = floordiv(n, s), s > 0:  e >= 0  ⟺  s·(e + 1) - 1 >= 0, in which s·q lies within [n - s + 1, n].
-bool Elimination::try_quotient(const Choice& c, const Quotient& quotient) {
-  if (c.powers.size() != 2 || !query_.positive(quotient.divisor)) return false;
-  Expr s = quotient.divisor;
-  Expr bound = c.slope == Sign::negative ? quotient.numerator : plus(minus(quotient.numerator, s), 1);
-  Expr rest = plus(times(s, plus(c.powers[0], 1)), -1);
+bool Elimination::try_quotient(const Choice& c, Expr numerator, Expr divisor) {
+  if (c.powers.size() != 2 || !positive(divisor)) return false;
+  Expr bound = c.slope == Sign::negative ? numerator : plus(minus(numerator, divisor), 1);
+  Expr rest = plus(times(divisor, plus(c.powers[0], 1)), -1);
   return nonneg(plus(rest, times(c.powers[1], bound)));
 }
 
@@ -125,17 +132,15 @@ bool Elimination::try_atom(const Choice& c) {
   bool upper = c.slope == Sign::negative;
   switch (v->op) {
     case Op::floormod:
-      if (!query_.positive(b)) return false;
+      if (!positive(b)) return false;
       if (!upper) return try_value(c, b.context().constant(0));
       return try_value(c, plus(b, -1)) || (query_.range(a).lo >= 0 && try_value(c, a));
     case Op::min:
       return upper ? try_value(c, a) || try_value(c, b) : try_value(c, a) && try_value(c, b);
     case Op::max:
       return upper ? try_value(c, a) && try_value(c, b) : try_value(c, a) || try_value(c, b);
-    case Op::floordiv:
-    case Op::ceildiv:
-      if (auto quotient = as_floordiv(Expr(v), query_)) return try_quotient(c, *quotient);
-      return false;
+    case Op::floordiv: return try_quotient(c, a, b);
+    case Op::ceildiv: return try_quotient(c, plus(plus(a, b), -1), b);
     default:
       return false;
   }
