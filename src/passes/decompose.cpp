@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "graph/op_def.h"
+#include "passes/passes.h"
+
+namespace stax::passes {
+
+namespace {
+
+using graph::Node;
+using graph::Value;
+
+bool has_composite(const Graph& g) {
+  for (const Node* n : g.nodes())
+    if (n->op->decompose) return true;
+  return false;
+}
+
+Graph decompose_once(const Graph& g) {
+  return graph::rewrite(g, [](Graph& to, const Node& node, const std::vector<Value>& operands) -> std::vector<Value> {
+    if (!node.op->decompose) return {};
+    Node copy = node;
+    copy.operands = operands;
+    std::vector<Value> results = node.op->decompose(to, copy, operands);
+    STAX_CHECK(results.size() == node.types.size(),
+               node.op->name + ": its decomposition has another number of results");
+    for (std::size_t i = 0; i < results.size(); ++i)
+      STAX_CHECK(results[i].type().dtype == node.types[i].dtype &&
+                     results[i].type().sizes.size() == node.types[i].sizes.size(),
+                 node.op->name + ": its decomposition has another type");
+    return results;
+  });
+}
+
+}  // namespace
+
+Graph decompose(const Graph& g, const PassOptions&) {
+  Graph out = decompose_once(g);
+  for (int depth = 0; has_composite(out); ++depth) {
+    STAX_CHECK(depth < 16, "operators decompose into themselves");
+    out = decompose_once(out);
+  }
+  return out;
+}
+
+}  // namespace stax::passes

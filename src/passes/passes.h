@@ -1,0 +1,40 @@
+// Graph to graph. Each pass returns a new graph that means the same; `all_passes` is the one list of them.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace stax::passes {
+
+using graph::Graph;
+
+struct PassOptions {
+  bool strict_numerics = false;  // half types round at every operator: nothing may skip a rounding
+};
+
+// Drops nodes that no output and no write needs.
+Graph eliminate_dead_code(const Graph& g, const PassOptions& options = {});
+// Equal operators on equal operands become one node.
+Graph eliminate_common_nodes(const Graph& g, const PassOptions& options = {});
+// Pointwise operators on known scalars become literals.
+Graph fold_constants(const Graph& g, const PassOptions& options = {});
+// Removes operators that give their operand back bit for bit: x * 1, x / 1, integer x + 0, double negation, casts there
+// and back through a wider type, copies of copies.
+Graph clean_up(const Graph& g, const PassOptions& options = {});
+// Bias, activation and residual of a matrix product join its call.
+Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options = {});
+// Replaces operators by their definitions in terms of primitive ones, until only primitives and views are left.
+Graph decompose(const Graph& g, const PassOptions& options = {});
+
+struct Pass {
+  std::string_view name;
+  Graph (*run)(const Graph&, const PassOptions&);
+  std::string_view doc;
+};
+// In the order of the pipeline.
+std::span<const Pass> all_passes();
+const Pass* find_pass(std::string_view name);
+
+}  // namespace stax::passes
