@@ -13,6 +13,10 @@ find_package(OpenMP REQUIRED)
 set(STAX_LIBRARIES_base spdlog::spdlog OpenSSL::Crypto)
 set(STAX_LIBRARIES_runtime DNNL::dnnl OpenMP::OpenMP_CXX)
 
+# Rooms with loops over tensor data.
+set(STAX_RELEASE_OPTIONS_tensor -O3)
+set(STAX_RELEASE_OPTIONS_runtime -O3)
+
 add_library(stax_options INTERFACE)
 target_compile_options(stax_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Werror)
 target_include_directories(stax_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
@@ -55,6 +59,7 @@ function(stax_add_rooms)
     if(sources)
       add_library(room_${room} OBJECT ${sources})
       target_link_libraries(room_${room} PUBLIC stax_options PRIVATE ${STAX_LIBRARIES_${room}})
+      target_compile_options(room_${room} PRIVATE $<$<CONFIG:Release>:${STAX_RELEASE_OPTIONS_${room}}>)
       if(room IN_LIST STAX_RUNTIME_ROOMS)
         list(APPEND runtime_objects $<TARGET_OBJECTS:room_${room}>)
       else()

@@ -37,6 +37,7 @@ function(stax_add_test_program target prefix label room)
   endif()
   target_link_libraries(${target} PRIVATE stax_options GTest::gtest_main GTest::gmock)
   target_compile_definitions(${target} PRIVATE STAX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # tests are compiled more often than they run long
   stax_link_test_dependencies(${target})
   stax_discover(${target} ${prefix} ${label})
   add_dependencies(tests ${target})
