@@ -63,6 +63,8 @@ void parse_item(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
   } else if (in.accept("split")) {
     in.expect("inner");
     s.split = static_cast<int>(in.expect_integer("an inner axis"));
+  } else if (in.accept("cache")) {
+    s.stream_bytes = in.expect_integer("bytes");
   } else if (in.accept("phase")) {
     parse_phase(in, s);
   } else if (in.accept("keep")) {
@@ -74,7 +76,7 @@ void parse_item(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
     kept.limit = in.expect_integer("a row length");
     s.keep.push_back(kept);
   } else {
-    in.fail_expected("'units', 'vector', 'tile', 'split', 'phase', 'keep' or '}'");
+    in.fail_expected("'units', 'vector', 'tile', 'split', 'cache', 'phase', 'keep' or '}'");
   }
 }
 
@@ -114,6 +116,8 @@ std::string to_text(const CpuSchedule& s, const Kernel& k) {
   text += fmt::format(" grain {}; vector {}", s.grain, s.vector_axis < 0 ? "inner" : axis_name(k, s.vector_axis));
   if (s.tile_axis >= 0) text += fmt::format("; tile {} {}", axis_name(k, s.tile_axis), s.tile);
   if (s.split >= 0) text += fmt::format("; split inner {}", s.split);
+  const bool streams = std::any_of(s.phases.begin(), s.phases.end(), [](const auto& p) { return p.stream; });
+  if (streams) text += fmt::format("; cache {}", s.stream_bytes);
   for (std::size_t i = 0; i < s.phases.size(); ++i) text += "; " + phase_text(s.phases[i], i);
   for (const KeptValue& kept : s.keep) text += fmt::format("; keep %{} up to {}", kept.value, kept.limit);
   return text + " }";

@@ -42,7 +42,8 @@ struct CpuSchedule {
   std::int64_t tile = 0;  // elements of the tile axis in one unit
   // Few units: every unit is computed by all threads, which share out this inner axis (by position in each phase).
   int split = -1;
-  std::int64_t grain = 1;  // least elements (product of all extents) worth a thread
+  std::int64_t stream_bytes = std::int64_t{32} << 20;  // the last-level cache
+  std::int64_t grain = 1;                              // least elements (product of all extents) worth a thread
   std::vector<CpuPhaseSchedule> phases;
   std::vector<KeptValue> keep;
   bool operator==(const CpuSchedule&) const = default;

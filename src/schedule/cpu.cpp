@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <optional>
+
+#include "schedule/access.h"
+#include "schedule/schedule.h"
+
+namespace stax::schedule {
+
+using loop::CpuSchedule;
+using loop::Expr;
+using loop::Kernel;
+using loop::Phase;
+using loop::Program;
+using loop::ScalarOp;
+using loop::Value;
+using loop::ValueId;
+
+namespace {
+
+constexpr std::int64_t kUnknown = 1024;  // a size without a hint
+
+// Fork and join cost about as much as this many vector instructions of lanes.
+constexpr std::int64_t kForkCost = 16 * 6000;
+
+class Chooser {
+ public:
+  Chooser(const Kernel& k, const Program& p, const CpuTarget& target)
+      : k_(k), p_(p), target_(target), lanes_(target.vector_bytes / 4) {}
+  CpuSchedule run();
+
+ private:
+  struct Score {
+    int unit = 0, other = 0;
+    double value() const { return unit - 3.0 * other; }
+  };
+  Score score(Expr axis, const Phase* only) const;
+  bool has_inner() const;
+  bool has(ScalarOp op) const;
+  std::int64_t extent(int axis) const { return hint_or(k_.outer[static_cast<std::size_t>(axis)].extent, kUnknown); }
+  int best_outer_axis() const;
+  bool prefers_outer(int axis) const;
+  void choose_form();
+  void choose_tile();
+  void choose_chunk();
+  void choose_split();
+  void choose_phases();
+
+  const Kernel& k_;
+  const Program& p_;
+  const CpuTarget& target_;
+  const std::int64_t lanes_;
+  CpuSchedule s_;
+};
+
+// Addresses with stride 1 along the axis, and with other strides, over the accesses of a phase or of the kernel.
+Chooser::Score Chooser::score(Expr axis, const Phase* only) const {
+  Score score;
+  auto count = [&](Expr address, int weight) {
+    const Stride s = stride_along(address, axis);
+    if (s == Stride::unit) score.unit += weight;
+    if (s == Stride::other) score.other += weight;
+  };
+  for (const Phase& p : k_.phases) {
+    if (only && &p != only) continue;
+    for (ValueId v = p.begin; v < p.end; ++v) {
+      const Value& value = k_.values[static_cast<std::size_t>(v)];
+      if (value.op == ScalarOp::load) count(value.index, 2);
+    }
+    for (const loop::Store& s : p.stores) count(s.index, 3);
+  }
+  return score;
+}
+
+bool Chooser::has_inner() const {
+  return std::any_of(k_.phases.begin(), k_.phases.end(), [](const Phase& p) { return !p.inner.empty(); });
+}
+
+bool Chooser::has(ScalarOp op) const {
+  return std::any_of(k_.values.begin(), k_.values.end(), [&](const Value& v) { return v.op == op; });
+}
+
+int Chooser::best_outer_axis() const {
+  int best = -1;
+  double best_score = 0;
+  for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i) {
+    double value = score(k_.outer[static_cast<std::size_t>(i)].var, nullptr).value();
+    if (extent(i) < lanes_) value -= 2 * static_cast<double>(lanes_ - extent(i)) / static_cast<double>(lanes_) + 2;
+    if (extent(i) <= 1) value -= 100;
+    if (best < 0 || value >= best_score) best = i, best_score = value;
+  }
+  return best;
+}
+
+// Whether lanes over an outer axis beat lanes over the inner axes.
+bool Chooser::prefers_outer(int axis) const {
+  if (axis < 0) return false;
+  double inner = 0;
+  std::int64_t shortest = INT64_MAX, longest = 0;
+  for (const Phase& p : k_.phases) {
+    if (p.inner.empty()) continue;
+    inner += score(p.inner.back().var, &p).value();
+    shortest = std::min(shortest, hint_or(p.inner.back().extent, kUnknown));
+    longest = std::max(longest, hint_or(p.inner.back().extent, kUnknown));
+  }
+  const Expr var = k_.outer[static_cast<std::size_t>(axis)].var;
+  double outer = 0;
+  for (const Phase& p : k_.phases)
+    if (!p.inner.empty()) outer += score(var, &p).value();
+  if (extent(axis) < lanes_ && shortest >= extent(axis)) return false;
+  if (longest <= lanes_ / 4 && extent(axis) >= lanes_) return true;  // rows too short for lanes of their own
+  return outer > inner;
+}
+
+void Chooser::choose_form() {
+  const int axis = best_outer_axis();
+  if (!has_inner() || prefers_outer(axis)) s_.vector_axis = axis;
+  for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i)
+    if (i != s_.vector_axis) s_.order.push_back(i);
+  if (s_.vector_axis >= 0) s_.order.push_back(s_.vector_axis);
+}
+
+// Loads that are contiguous along another axis than the lanes: squares of both axes are transposed in registers.
+void Chooser::choose_tile() {
+  if (has_inner() || s_.vector_axis < 0) return;
+  const Expr lane = k_.outer[static_cast<std::size_t>(s_.vector_axis)].var;
+  for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i) {
+    if (i == s_.vector_axis || extent(i) < lanes_ || extent(s_.vector_axis) < lanes_) continue;
+    const Expr var = k_.outer[static_cast<std::size_t>(i)].var;
+    const bool turned = std::any_of(k_.values.begin(), k_.values.end(), [&](const Value& v) {
+      return v.op == ScalarOp::load && byte_size(p_.buffers[static_cast<std::size_t>(v.buffer)].dtype) == 4 &&
+             stride_along(v.index, lane) == Stride::other && stride_along(v.index, var) == Stride::unit &&
+             symbolic::linear_in(v.index, lane).has_value();
+    });
+    if (!turned) continue;
+    s_.tile_axis = i;
+    s_.tile = 64;
+    s_.chunk = 64;
+    std::erase(s_.order, i);
+    s_.order.insert(s_.order.end() - 1, i);
+    return;
+  }
+}
+
+void Chooser::choose_chunk() {
+  if (s_.vector_axis < 0 || s_.tile_axis >= 0) return;
+  const std::int64_t length = extent(s_.vector_axis);
+  std::int64_t others = 1;
+  for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i)
+    if (i != s_.vector_axis) others *= std::max<std::int64_t>(extent(i), 1);
+  if (!has_inner()) {
+    s_.chunk = others >= 4 * target_.threads && length <= 8192 ? 0 : 2048;
+    return;
+  }
+  // Arrays of results over the chunk stay in the first cache, the rows of a chunk that later phases read again in the
+  // second.
+  std::int64_t chunk = 1024;
+  int phases = 0;
+  std::int64_t rows = 1;
+  for (const Phase& p : k_.phases) {
+    if (p.inner.empty()) continue;
+    ++phases;
+    rows = std::max(rows, hint_of(p.inner, kUnknown));
+  }
+  if (phases > 1)
+    while (chunk > 4 * lanes_ && rows * chunk * 4 > target_.l2_bytes / 2) chunk /= 2;
+  while (chunk > 4 * lanes_ && (length * others + chunk - 1) / chunk < 2 * target_.threads) chunk /= 2;
+  s_.chunk = chunk;
+}
+
+// Few long rows: the threads share each of them.
+void Chooser::choose_split() {
+  if (!has_inner() || has(ScalarOp::scan) || target_.threads < 2) return;
+  std::int64_t units = 1;
+  for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i) {
+    std::int64_t n = std::max<std::int64_t>(extent(i), 1);
+    if (i == s_.vector_axis && s_.chunk > 0) n = (n + s_.chunk - 1) / s_.chunk;
+    units *= n;
+  }
+  if (units >= target_.threads) return;
+  std::size_t axes = SIZE_MAX;
+  std::int64_t work = 0;
+  for (const Phase& p : k_.phases) {
+    if (p.inner.empty()) continue;
+    axes = std::min(axes, p.inner.size());
+    work = std::max(work, hint_of(p.inner, kUnknown));
+  }
+  const bool unknown = k_.outer.empty();
+  if (!unknown && work < 2 * s_.grain) return;
+  int best = 0;
+  std::int64_t best_extent = 0;
+  for (std::size_t a = 0; a < axes; ++a) {
+    std::int64_t shortest = INT64_MAX;
+    for (const Phase& p : k_.phases)
+      if (!p.inner.empty()) shortest = std::min(shortest, hint_or(p.inner[a].extent, kUnknown));
+    if (shortest > best_extent) best = static_cast<int>(a), best_extent = shortest;
+    if (shortest >= 16 * target_.threads) break;  // the outermost long one keeps pieces contiguous
+  }
+  s_.split = best;
+}
+
+void Chooser::choose_phases() {
+  for (const Phase& p : k_.phases) {
+    loop::CpuPhaseSchedule phase;
+    const std::int64_t cost = cost_of(k_, p);
+    bool combines = false;
+    for (ValueId v = p.begin; v < p.end; ++v)
+      combines = combines || k_.values[static_cast<std::size_t>(v)].op == ScalarOp::combine;
+    const bool inner = s_.vector_axis < 0 && !p.inner.empty();
+    if (inner && combines) phase.unroll = cost <= 12 ? 4 : 2;
+    if (!combines && (inner || s_.vector_axis >= 0) && cost <= 12) phase.unroll = 2;
+    std::int64_t bytes = 0;
+    for (const loop::Store& s : p.stores)
+      bytes += hint_of(k_.outer, kUnknown) * hint_of(p.inner, kUnknown) *
+               byte_size(p_.buffers[static_cast<std::size_t>(s.buffer)].dtype);
+    phase.stream = !p.stores.empty() && bytes > target_.llc_bytes / 4 && (inner || !has_inner());
+    s_.phases.push_back(phase);
+  }
+}
+
+CpuSchedule Chooser::run() {
+  s_.stream_bytes = target_.llc_bytes;
+  s_.grain = std::max<std::int64_t>(kForkCost / cost_of(k_), 512);
+  choose_form();
+  choose_tile();
+  choose_chunk();
+  choose_split();
+  choose_phases();
+  return s_;
+}
+
+}  // namespace
+
+CpuSchedule schedule_cpu(const Kernel& k, const Program& p, const CpuTarget& target) {
+  return Chooser(k, p, target).run();
+}
+
+}  // namespace stax::schedule
