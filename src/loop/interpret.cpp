@@ -42,8 +42,10 @@ class Run {
   Run(const Program& p, const Bindings& b) : state_{p, b, {}, {}} {
     STAX_CHECK(b.sizes.size() == p.sizes.size(),
                fmt::format("{} sizes are bound, the program has {}", b.sizes.size(), p.sizes.size()));
-    STAX_CHECK(b.scalars_f64.size() >= p.scalars.size() && b.scalars_i64.size() >= p.scalars.size(),
-               fmt::format("{} scalars are bound, the program has {}", b.scalars_f64.size(), p.scalars.size()));
+    for (std::size_t i = 0; i < p.scalars.size(); ++i) {
+      const std::size_t bound = is_floating(p.scalars[i].dtype) ? b.scalars_f64.size() : b.scalars_i64.size();
+      STAX_CHECK(p.scalars[i].value || i < bound, fmt::format("scalar {} is not bound", i));
+    }
     for (std::size_t i = 0; i < p.sizes.size(); ++i) state_.sizes[p.sizes[i]] = b.sizes[i];
     for (const Buffer& buffer : p.buffers) place(buffer);
   }

@@ -123,8 +123,10 @@ void KernelRun::fill_constant(ValueId id) {
   std::uint64_t bits = v.bits;
   if (v.op == ScalarOp::scalar) {
     const auto s = static_cast<std::size_t>(v.scalar);
-    bits = is_floating(state_.program.scalars[s].dtype) ? bits_of_double(state_.bindings.scalars_f64[s], v.dtype)
-                                                        : bits_of_int(state_.bindings.scalars_i64[s], v.dtype);
+    const ScalarInput& input = state_.program.scalars[s];
+    bits = input.value                ? bits_of_int(state_.value_of(input.value), v.dtype)
+           : is_floating(input.dtype) ? bits_of_double(state_.bindings.scalars_f64.at(s), v.dtype)
+                                      : bits_of_int(state_.bindings.scalars_i64.at(s), v.dtype);
   }
   auto* out = static_cast<char*>(reg(id));
   for (std::size_t lane = 0; lane < kLanes; ++lane)

@@ -18,8 +18,9 @@ void eliminate_dead_values(Kernel& k);
 // Replaces every load of `producer`'s stored buffer in `consumer` by producer's computation at that address. Producer
 // is pointwise with one store to a buffer; returns false when an address cannot be inverted to producer axes (then
 // nothing changes). `round_half`: insert the rounding of the stored dtype (the buffer is realised as well, or numerics
-// are strict).
-bool inline_producer(Program& p, Kernel& consumer, const Kernel& producer, const Store& store, bool round_half);
+// are strict). `allow_division`: an address that no linear index gives may be taken apart by divisions and remainders.
+bool inline_producer(Program& p, Kernel& consumer, const Kernel& producer, const Store& store, bool round_half,
+                     bool allow_division = true);
 
 // A kernel in its own context with canonical names (outer axes i0…, inner r0…, sizes n0…, buffers b0…): kernels equal
 // up to names have equal canonical text. The maps say what each canonical parameter is in the program.
@@ -29,6 +30,7 @@ struct Canonical {
   std::vector<BufferId> buffers;  // canonical buffer → program buffer
   std::vector<Expr> sizes;        // canonical size symbol → expression of the program
   std::vector<int> scalars;       // canonical scalar → program scalar
+  std::vector<int> origins;       // canonical origin → program origin, of values that can fail
 };
 Canonical canonicalize(const Program& p, const Kernel& k);
 

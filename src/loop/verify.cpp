@@ -290,6 +290,8 @@ void verify(const Program& p) {
     for (Expr e : b.strides) check_symbols(where, "stride", e, sizes);
     if ((b.kind == BufferKind::input) != (b.input >= 0)) fail(where, "an input, and no other buffer, has a position");
   }
+  for (const ScalarInput& s : p.scalars)
+    if (s.value) check_symbols("scalar " + s.name, "the value", s.value, sizes);
   for (const Item& item : p.items) {
     if (const auto* k = std::get_if<Kernel>(&item))
       verify(p, *k);
