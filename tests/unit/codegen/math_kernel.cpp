@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -13,9 +14,19 @@
 #include <stdexcept>
 #include <utility>
 
+#include "codegen/cpp/emit.h"
 #include "codegen/cpp/prelude.h"
 
 namespace stax::codegen {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr const char* kSanitize = "-fsanitize=address,undefined -fno-sanitize-recover=undefined";
+#else
+constexpr const char* kSanitize = "";
+#endif
+
+}  // namespace
 
 MathKernel::MathKernel(std::span<const std::string_view> snippets, std::string_view body, int vector_bytes,
                        std::string_view flags) {
@@ -24,11 +35,10 @@ MathKernel::MathKernel(std::span<const std::string_view> snippets, std::string_v
   const std::filesystem::path dir = path;
   std::ofstream(dir / "kernel.cpp") << prelude_text(snippets, vector_bytes) << body;
   const auto start = std::chrono::steady_clock::now();
-  const int status =
-      std::system(fmt::format("g++ -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off {0} -shared -fPIC "
-                              "{1}/kernel.cpp -o {1}/kernel.so",
-                              flags, path)
-                      .c_str());
+  std::string command = "g++ -Wall -Wextra -Werror -Wno-psabi";
+  for (const char* flag : kCppFlags) command += fmt::format(" {}", flag);
+  command += fmt::format(" {0} {1} -shared -fPIC {2}/kernel.cpp -o {2}/kernel.so", kSanitize, flags, path);
+  const int status = std::system(command.c_str());
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (status == 0) handle_ = dlopen((dir / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   const std::string error = status != 0 ? "the kernel does not compile" : handle_ == nullptr ? dlerror() : "";
@@ -71,9 +81,11 @@ double ulp_error(float y, double reference) {
   if (std::isinf(y) != std::isinf(nearest) && std::fabs(reference) < 0x1.fffffcp127)
     return std::numeric_limits<double>::infinity();
   if (y == 0 && nearest == 0) return std::numeric_limits<double>::infinity();  // the sign of zero
-  const int exponent = std::max(std::ilogb(std::min(std::fabs(reference), 0x1.fffffep127)), -126);
+  // 2^(e - 23) for a reference in [2^e, 2^(e+1)), e no less than that of the smallest normal float32
+  const double magnitude = std::clamp(std::fabs(reference), 0x1p-126, 0x1.fffffep127);
+  const double last_place = std::bit_cast<double>((std::bit_cast<std::uint64_t>(magnitude) & 0x7ff0000000000000) - (std::uint64_t{23} << 52));
   const double at = std::isinf(y) ? std::copysign(0x1p128, y) : y;
-  return std::fabs(at - reference) / std::ldexp(1.0, exponent - 23);
+  return std::fabs(at - reference) / last_place;
 }
 
 namespace {
