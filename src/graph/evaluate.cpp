@@ -231,6 +231,8 @@ std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
     copy_elements(written[i], target);
     target.storage()->bump_version();
   }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (g.output_input(i) >= 0) outputs[i] = inputs[static_cast<std::size_t>(g.output_input(i))];
   return outputs;
 }
 

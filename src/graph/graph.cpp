@@ -98,6 +98,7 @@ Graph rewrite(const Graph& from, const Rewriter& visit) {
   to.share_env(from);
   to.name = from.name;
   to.input_names = from.input_names;
+  to.output_inputs = from.output_inputs;
   std::unordered_map<const Node*, std::vector<Value>> map;
   auto mapped = [&](const Value& v) { return v ? map.at(v.node).at(static_cast<std::size_t>(v.result)) : Value{}; };
   for (const Value& v : from.inputs) {

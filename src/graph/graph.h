@@ -79,6 +79,9 @@ class Graph {
   std::vector<std::string> input_names;
   std::vector<Value> outputs;
   std::vector<Mutation> mutations;
+  // For each output: the written input whose memory it is, or -1. May be shorter than `outputs`.
+  std::vector<int> output_inputs;
+  int output_input(std::size_t output) const { return output < output_inputs.size() ? output_inputs[output] : -1; }
 
   // Appends a node with inferred types. Operands must belong to this graph. Errors of inference are UserErrors at
   // `where`.

@@ -17,9 +17,12 @@ int LowerContext::scalar_slot(const Value& v) {
   if (v.node->op->name == "input") return scalar_position(v);
   const Attribute& a = v.node->attributes.at("value");
   loop::ScalarInput derived{fmt::format("derived{}", program_.scalars.size()), v.type().dtype, {}};
-  if (const auto* e = std::get_if<Expr>(&a)) derived.value = *e;
-  else if (const auto* i = std::get_if<std::int64_t>(&a)) derived.value = context().constant(*i);
-  else STAX_CHECK(false, "a derived scalar is a whole number");
+  if (const auto* e = std::get_if<Expr>(&a))
+    derived.value = *e;
+  else if (const auto* i = std::get_if<std::int64_t>(&a))
+    derived.value = context().constant(*i);
+  else
+    STAX_CHECK(false, "a derived scalar is a whole number");
   program_.scalars.push_back(std::move(derived));
   return static_cast<int>(program_.scalars.size()) - 1;
 }

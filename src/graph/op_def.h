@@ -157,7 +157,7 @@ class LowerContext {
   const loop::View& view(const Value& v) const;  // of a tensor value
   void bind(const Value& v, loop::View view);
   int scalar_position(const Value& v) const;  // of a host scalar input
-  int scalar_slot(const Value& v);  // of any host scalar: a literal or size becomes a derived scalar
+  int scalar_slot(const Value& v);            // of any host scalar: a literal or size becomes a derived scalar
   void bind_scalar(const Value& v, int position);
   // A temporary buffer with the type's layout, bound to the value.
   loop::View make_result(const Value& v);

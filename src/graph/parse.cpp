@@ -1,6 +1,7 @@
 // The text form of graphs: parsing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/scanner.h"
@@ -37,7 +38,7 @@ class Parser {
     }
     in_.expect("return");
     if (!in_.peek("}")) {
-      do g_.outputs.push_back(value());
+      do output();
       while (in_.accept(","));
     }
     in_.expect("}");
@@ -254,12 +255,33 @@ class Parser {
     }
   }
 
-  void write() {
+  int input_index() {
     const std::string name(in_.expect_dotted_name("an input"));
     auto it = std::find(g_.input_names.begin(), g_.input_names.end(), name);
     if (it == g_.input_names.end()) in_.fail(fmt::format("'{}' is not an input", name));
+    return static_cast<int>(it - g_.input_names.begin());
+  }
+
+  void output() {
+    if (!in_.accept("written")) {
+      g_.outputs.push_back(value());
+      g_.output_inputs.push_back(-1);
+      return;
+    }
+    const int input = input_index();
+    for (const Mutation& m : g_.mutations) {
+      if (m.input != input) continue;
+      g_.outputs.push_back(m.value);
+      g_.output_inputs.push_back(input);
+      return;
+    }
+    in_.fail(fmt::format("'{}' is not written", g_.input_names[static_cast<std::size_t>(input)]));
+  }
+
+  void write() {
+    const int input = input_index();
     in_.expect("=");
-    g_.mutations.push_back({static_cast<int>(it - g_.input_names.begin()), value()});
+    g_.mutations.push_back({input, value()});
   }
 
   void statement() {

@@ -66,7 +66,11 @@ class Printer {
       for (const Mutation& m : g_.mutations)
         w_.format_line("write {} = {}", g_.input_names[static_cast<std::size_t>(m.input)], value(m.value));
       std::string list;
-      for (const Value& v : g_.outputs) list += (list.empty() ? "" : ", ") + value(v);
+      for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
+        const int input = g_.output_input(i);
+        list += (i ? ", " : "") +
+                (input < 0 ? value(g_.outputs[i]) : "written " + g_.input_names[static_cast<std::size_t>(input)]);
+      }
       w_.line(list.empty() ? "return" : "return " + list);
     }
     return w_.take();

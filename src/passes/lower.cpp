@@ -108,19 +108,16 @@ loop::Program lower(const Graph& g, const LowerOptions& options) {
         source.buffer == target.buffer && source.offset == target.offset && source.strides == target.strides;
     if (written.contains(source.buffer) && !unchanged) c.bind(m.value, materialise(c, m.value, source));
   }
-  for (const Value& v : g.outputs) {
-    const loop::View view = c.view(v);
-    bool is_final = false;  // the written input's own final value: return the input's memory
-    for (const graph::Mutation& m : g.mutations) is_final |= m.value == v;
-    if (written.contains(view.buffer) && !is_final) c.bind(v, materialise(c, v, view));
+  for (std::size_t i = 0; i < g.outputs.size(); ++i) {
+    const loop::View view = c.view(g.outputs[i]);
+    if (g.output_input(i) < 0 && written.contains(view.buffer))
+      c.bind(g.outputs[i], materialise(c, g.outputs[i], view));
   }
   for (const graph::Mutation& m : g.mutations) write_back(c, g, m);
 
-  for (const Value& v : g.outputs) {
-    const graph::Mutation* final = nullptr;
-    for (const graph::Mutation& m : g.mutations)
-      if (m.value == v) final = &m;
-    const loop::View view = final ? c.view(g.inputs[static_cast<std::size_t>(final->input)]) : c.view(v);
+  for (std::size_t i = 0; i < g.outputs.size(); ++i) {
+    const int input = g.output_input(i);
+    const loop::View view = c.view(input < 0 ? g.outputs[i] : g.inputs[static_cast<std::size_t>(input)]);
     p.outputs.push_back(view);
     loop::Buffer& b = p.buffers[static_cast<std::size_t>(view.buffer)];
     if (b.kind == loop::BufferKind::temporary) b.kind = loop::BufferKind::output;
