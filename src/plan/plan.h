@@ -31,10 +31,13 @@ struct ScalarInput {
   Dtype dtype = Dtype::f64;  // f64, i64 or boolean
 };
 
-// A size symbol and the fact that gives its value at a call.
+// A size symbol and the fact that gives its value at a call. A value outside the symbol's declared range, or not a
+// multiple of its declared divisor, is a guard failure.
 struct Binding {
   Expr symbol;
   Fact from;
+  std::string reason;
+  SourceLoc where;
 };
 
 enum class BufferKind : std::uint8_t { input, temporary, output };

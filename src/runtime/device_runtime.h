@@ -24,6 +24,14 @@ struct LaunchArgs {
   ErrorWord* error = nullptr;
 };
 
+// Elementwise copy with conversion; strides in elements.
+struct CopyArgs {
+  const void* from = nullptr;
+  void* to = nullptr;
+  Dtype from_dtype = Dtype::f32, to_dtype = Dtype::f32;
+  std::span<const std::int64_t> sizes, from_strides, to_strides;
+};
+
 // Thread-safe.
 class DeviceRuntime {
  public:
@@ -38,8 +46,7 @@ class DeviceRuntime {
   virtual std::shared_ptr<Module> load_module(const ModuleImage& image) = 0;
   virtual void launch(const LaunchArgs& args, Stream stream = {}) = 0;
   virtual void matmul(const MatmulArgs& args, Stream stream = {}) = 0;
-  // Elementwise copy with conversion between two arrays of equal sizes on this device.
-  virtual void copy(const Array& from, const Array& to, Stream stream = {}) = 0;
+  virtual void copy(const CopyArgs& args, Stream stream = {}) = 0;
   virtual void synchronize(Stream stream = {}) = 0;
 };
 

@@ -113,10 +113,15 @@ void strided_copy(void* dst, std::span<const std::int64_t> dst_strides, const vo
   }
 }
 
-void cpu_copy(const Array& from, const Array& to) {
-  if (from.dtype() != to.dtype()) return copy_elements(from, to);
-  STAX_CHECK(from.sizes() == to.sizes(), "copy between arrays of unlike sizes");
-  strided_copy(to.data(), to.strides(), from.data(), from.strides(), to.sizes(), byte_size(to.dtype()));
+void cpu_copy(const CopyArgs& args) {
+  if (args.from_dtype == args.to_dtype)
+    return strided_copy(args.to, args.to_strides, args.from, args.from_strides, args.sizes, byte_size(args.to_dtype));
+  auto view = [&](void* data, Dtype dtype, std::span<const std::int64_t> strides) {
+    return Array(std::make_shared<Storage>(data, 0, Device{}, nullptr), dtype,
+                 Layout{Dims(args.sizes.begin(), args.sizes.end()), Dims(strides.begin(), strides.end()), 0});
+  };
+  copy_elements(view(const_cast<void*>(args.from), args.from_dtype, args.from_strides),
+                view(args.to, args.to_dtype, args.to_strides));
 }
 
 }  // namespace stax::runtime

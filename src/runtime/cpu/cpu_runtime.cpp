@@ -23,7 +23,7 @@ class CpuRuntime final : public DeviceRuntime {
                                                num_threads(), args.error);
   }
   void matmul(const MatmulArgs& args, Stream) override { cpu_matmul(args); }
-  void copy(const Array& from, const Array& to, Stream) override { cpu_copy(from, to); }
+  void copy(const CopyArgs& args, Stream) override { cpu_copy(args); }
   void synchronize(Stream) override {}
 };
 

@@ -60,7 +60,7 @@ class NullRuntime final : public DeviceRuntime {
     counters().launches.fetch_add(1, std::memory_order_relaxed);
   }
   void matmul(const MatmulArgs&, Stream) override { counters().matmuls.fetch_add(1, std::memory_order_relaxed); }
-  void copy(const Array&, const Array&, Stream) override { counters().copies.fetch_add(1, std::memory_order_relaxed); }
+  void copy(const CopyArgs&, Stream) override { counters().copies.fetch_add(1, std::memory_order_relaxed); }
   void synchronize(Stream) override {}
 };
 

@@ -1,0 +1,24 @@
+// Facts read off the arguments of a call.
+#pragma once
+#include "plan/executable.h"
+
+namespace stax::plan {
+
+// The ranks have been checked.
+inline std::int64_t read_fact(const Fact& f, const CallArgs& args) {
+  const auto input = static_cast<std::size_t>(f.input);
+  const auto axis = static_cast<std::size_t>(f.axis);
+  switch (f.kind) {
+    case Fact::Kind::size:
+      return args.tensors[input]->sizes()[axis];
+    case Fact::Kind::stride:
+      return args.tensors[input]->strides()[axis];
+    case Fact::Kind::offset:
+      return args.tensors[input]->offset();
+    case Fact::Kind::scalar:
+      return static_cast<std::int64_t>(args.scalars[input].bits);
+  }
+  return 0;
+}
+
+}  // namespace stax::plan
