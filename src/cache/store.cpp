@@ -51,15 +51,17 @@ Store::Store(fs::path directory, std::uint64_t limit_bytes)
   if (directory_.empty()) return;
   root_ = directory_ / "v1";
   try {
-    base::make_private_directory(directory_);
-    base::make_private_directory(root_);
-    base::make_private_directory(root_ / "staging");
+    make_directories();
     usable_ = true;
   } catch (const UserError& error) {
-    std::error_code ignored;
-    usable_ = fs::is_directory(root_ / "staging", ignored);
     warn_once(Warning::unusable, fmt::format("the disk cache is not used: {}", error.what()));
   }
+}
+
+void Store::make_directories() const {
+  base::make_private_directory(directory_);
+  base::make_private_directory(root_);
+  base::make_private_directory(root_ / "staging");
 }
 
 fs::path Store::entry_path(const base::Digest& key) const {
@@ -106,18 +108,20 @@ bool Store::put(const base::Digest& key, std::span<const Blob> blobs) {
               fmt::format("an entry of {} bytes is not cached: the limit is {} bytes", content.size(), limit_bytes_));
     return false;
   }
+  const fs::path path = entry_path(key);
   try {
-    if (!install(entry_path(key), content)) return false;
-  } catch (const UserError& error) {
-    warn_once(Warning::unwritable, fmt::format("compiled code is not kept in the disk cache '{}': {}",
-                                               directory_.string(), error.problem()));
+    if (!fs::exists(root_ / "staging")) make_directories();  // somebody removed the directory meanwhile
+    install(path, content);
+  } catch (const std::exception& error) {
+    warn_once(Warning::unwritable,
+              fmt::format("compiled code is not kept in the disk cache '{}': {}", directory_.string(), error.what()));
     return false;
   }
   account(content.size());
   return true;
 }
 
-bool Store::install(const fs::path& path, const std::string& content) {
+void Store::install(const fs::path& path, const std::string& content) {
   const fs::path parent = path.parent_path();
   if (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST) {
     throw UserError(fmt::format("cannot make the directory '{}': {}", parent.string(), base::errno_text(errno)));
@@ -136,7 +140,6 @@ bool Store::install(const fs::path& path, const std::string& content) {
     ::unlink(staged.c_str());
     throw;
   }
-  return true;
 }
 
 void Store::account(std::uint64_t added) {

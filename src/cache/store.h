@@ -51,8 +51,9 @@ class Store {
 
  private:
   std::filesystem::path entry_path(const base::Digest& key) const;
+  void make_directories() const;
   void discard(const std::filesystem::path& path, const std::string& problem);
-  bool install(const std::filesystem::path& path, const std::string& content);
+  void install(const std::filesystem::path& path, const std::string& content);
   void account(std::uint64_t added);
 
   std::filesystem::path directory_, root_;

@@ -75,6 +75,16 @@ TEST_F(StoreTest, ClearRemovesEveryEntry) {
   EXPECT_EQ(store.stats().entries, 0U);
 }
 
+TEST_F(StoreTest, ADirectoryRemovedMeanwhileIsMadeAgain) {
+  Store store = open();
+  put(store, "k", "x");
+  fs::remove_all(path());
+  EXPECT_FALSE(store.get(key_of("k")));
+  EXPECT_TRUE(put(store, "k", "x"));
+  EXPECT_TRUE(store.get(key_of("k")));
+  EXPECT_EQ(log_.text(), "");
+}
+
 TEST_F(StoreTest, AWarmHitOfAKernelIsFast) {
   Store store = open();
   put(store, "k", std::string(30000, 'c'));

@@ -58,6 +58,20 @@ TEST_F(StoreTest, ADirectoryThatOthersMayWriteIsNotUsed) {
                              "' (mode 777). Run: chmod 700 '" + path().string() + "'\n");
 }
 
+TEST_F(StoreTest, ADirectoryOfAnotherUserIsLeftAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to change an owner";
+  {
+    Store theirs = open();
+    put(theirs, "k", "x");
+  }
+  ASSERT_EQ(::chown(path().c_str(), 12345, 12345), 0);
+  Store store = open();
+  EXPECT_FALSE(store.get(key_of("k")));
+  EXPECT_TRUE(fs::exists(file_of("k")));
+  EXPECT_EQ(log_.text(), "[warn] the disk cache is not used: the directory '" + path().string() +
+                             "' belongs to user 12345, not to user 0. Choose a directory of your own\n");
+}
+
 TEST_F(StoreTest, AReadOnlyDirectoryIsReadAndWarnsOnce) {
   const uid_t user = ::geteuid() == 0 ? 65534 : ::geteuid();
   if (::geteuid() == 0) {
