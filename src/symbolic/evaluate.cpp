@@ -11,19 +11,26 @@ namespace stax::symbolic {
 
 namespace {
 [[noreturn]] void throw_too_big(const Node* n) {
-  throw UserError(fmt::format("integer overflow: the value of {} leaves 64 bits", to_string(Expr(n))), {}, "Use smaller sizes");
+  throw UserError(fmt::format("integer overflow: the value of {} leaves 64 bits", to_string(Expr(n))), {},
+                  "Use smaller sizes");
 }
 
 std::optional<Int128> value_of(const Node* n, const Lookup& lookup);
 
 Int128 divide(const Node* n, Int128 a, Int128 b) {
-  if (b == 0) throw UserError(fmt::format("division by zero in {}", to_string(Expr(n))), {}, "Divide by a nonzero size");
+  if (b == 0)
+    throw UserError(fmt::format("division by zero in {}", to_string(Expr(n))), {}, "Divide by a nonzero size");
   switch (n->op) {
-    case Op::floordiv: return floordiv_of(a, b);
-    case Op::floormod: return floormod_of(a, b);
-    case Op::ceildiv: return ceildiv_of(a, b);
-    case Op::truncdiv: return a / b;
-    default: return a % b;
+    case Op::floordiv:
+      return floordiv_of(a, b);
+    case Op::floormod:
+      return floormod_of(a, b);
+    case Op::ceildiv:
+      return ceildiv_of(a, b);
+    case Op::truncdiv:
+      return a / b;
+    default:
+      return a % b;
   }
 }
 
@@ -41,14 +48,17 @@ std::optional<Int128> fold(const Node* n, const Lookup& lookup) {
 
 std::optional<Int128> value_of(const Node* n, const Lookup& lookup) {
   switch (n->op) {
-    case Op::constant: return n->value;
+    case Op::constant:
+      return n->value;
     case Op::symbol: {
       auto v = lookup(Expr(n));
       return v ? std::optional<Int128>(*v) : std::nullopt;
     }
     case Op::add:
-    case Op::mul: return fold(n, lookup);
-    default: break;
+    case Op::mul:
+      return fold(n, lookup);
+    default:
+      break;
   }
   auto a = value_of(n->operand[0], lookup), b = value_of(n->operand[1], lookup);
   if (!a || !b) return std::nullopt;
@@ -59,7 +69,8 @@ std::optional<Int128> value_of(const Node* n, const Lookup& lookup) {
 
 std::optional<bool> truth_of(const Node* n, const Lookup& lookup) {
   switch (n->op) {
-    case Op::boolean: return n->value != 0;
+    case Op::boolean:
+      return n->value != 0;
     case Op::logical_not: {
       auto v = truth_of(n->operand[0], lookup);
       return v ? std::optional<bool>(!*v) : std::nullopt;
@@ -74,15 +85,20 @@ std::optional<bool> truth_of(const Node* n, const Lookup& lookup) {
       }
       return complete ? std::optional<bool>(!decisive) : std::nullopt;
     }
-    default: break;
+    default:
+      break;
   }
   auto a = value_of(n->operand[0], lookup), b = value_of(n->operand[1], lookup);
   if (!a || !b) return std::nullopt;
   switch (n->op) {
-    case Op::eq: return *a == *b;
-    case Op::ne: return *a != *b;
-    case Op::lt: return *a < *b;
-    default: return *a <= *b;
+    case Op::eq:
+      return *a == *b;
+    case Op::ne:
+      return *a != *b;
+    case Op::lt:
+      return *a < *b;
+    default:
+      return *a <= *b;
   }
 }
 

@@ -10,11 +10,13 @@ bool Facts::empty() const { return touched_ == 0 && !contradictory_; }
 
 Range Facts::range(Expr symbol) const {
   const Node* n = symbol.node();
-  auto [slot, fresh] = range_cache_.try_emplace(n, n->range);  // the declared range answers when a bound leads back here
+  auto [slot, fresh] =
+      range_cache_.try_emplace(n, n->range);  // the declared range answers when a bound leads back here
   if (!fresh) return slot->second;
   Range r = n->range;
   if (auto found = ranges_.find(symbol); found != ranges_.end()) r = intersect(r, found->second);
-  if (auto found = equalities_.find(symbol); found != equalities_.end()) r = intersect(r, range_of(found->second, this));
+  if (auto found = equalities_.find(symbol); found != equalities_.end())
+    r = intersect(r, range_of(found->second, this));
   if (Expr below = n->symbol->info.below) {
     Range b = range_of(below, this);
     if (b.hi != kMaxInf) r.hi = std::min(r.hi, b.hi - 1);
@@ -76,15 +78,22 @@ void Facts::assume_simplified(Bool c) {
     return attempt([&] { return Expr(c.node()->operand[1]) - Expr(c.node()->operand[0]) - shift; });
   };
   switch (c.op()) {
-    case Op::boolean: contradictory_ |= c == c.context().boolean(false); return;
+    case Op::boolean:
+      contradictory_ |= c == c.context().boolean(false);
+      return;
     case Op::logical_and:
       for (const Node* part : c.operands()) assume(Bool(part));
       return;
-    case Op::le: return assume_nonneg(difference_of(0), c);
-    case Op::lt: return assume_nonneg(difference_of(1), c);
-    case Op::eq: return assume_equal(Expr(c.node()->operand[0]), Expr(c.node()->operand[1]), c);
-    case Op::ne: return assume_different(difference_of(0), c);
-    default: return keep(c);
+    case Op::le:
+      return assume_nonneg(difference_of(0), c);
+    case Op::lt:
+      return assume_nonneg(difference_of(1), c);
+    case Op::eq:
+      return assume_equal(Expr(c.node()->operand[0]), Expr(c.node()->operand[1]), c);
+    case Op::ne:
+      return assume_different(difference_of(0), c);
+    default:
+      return keep(c);
   }
 }
 

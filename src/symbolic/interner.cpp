@@ -119,8 +119,11 @@ Node* Context::Impl::allocate(Op op, std::span<const Node* const> operands, std:
 }
 
 void Context::Impl::derive(Node& node) {
-  for (const Node* n : node.operands()) node.symbols |= n->symbols;
   bool spreads = node.op == Op::add || node.op == Op::mul;
+  for (const Node* n : node.operands()) {
+    node.symbols |= n->symbols;
+    node.height = std::max(node.height, n->height + (spreads ? 0 : 1));
+  }
   node.has_division = node.op == Op::floordiv || node.op == Op::ceildiv;
   node.has_modulo = node.op == Op::floormod;
   for (const Node* n : node.operands()) {
@@ -154,6 +157,7 @@ const Node* Context::Impl::symbol(std::string_view name, const SymbolInfo& info)
   Node* node = allocate(Op::symbol, {}, 1);
   node->symbol = &data;
   node->degree = 1;
+  node->height = 1;
   node->monomial = node;
   node->symbols = std::uint64_t{1} << (index % 64);
   node->multiple = info.multiple_of;
@@ -161,6 +165,7 @@ const Node* Context::Impl::symbol(std::string_view name, const SymbolInfo& info)
   if (info.below) {
     STAX_CHECK(&info.below.context() == &owner, fmt::format("the bound of symbol {} lives in another context", name));
     node->symbols |= info.below.node()->symbols;
+    node->height = info.below.node()->height + 1;
     Range below = info.below.node()->range;
     if (below.hi != kMaxInf)
       node->range = intersect(node->range, clamp_range(-(Int128{1} << 100), Int128{below.hi} - 1));

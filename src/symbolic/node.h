@@ -21,6 +21,7 @@ struct Node {
   bool has_division = false;  // a factor of one of its terms is a floordiv or ceildiv
   bool has_modulo = false;    // … a floormod
   std::uint32_t degree = 0;   // factors of the monomial
+  std::uint32_t height = 0;   // above constants; a symbol stands above its `below`
   std::uint32_t count = 0;    // operands
   std::int64_t value = 1;     // coefficient of a term; value of a constant (a boolean: 0 or 1)
   std::uint64_t symbols = 0;  // one bit for each symbol (index mod 64), those of `below` included

@@ -1,7 +1,8 @@
 // Recursive descent over
 //   or    = and { "||" and }          and  = not { "&&" not }          not  = "!" not | comparison
 //   comparison = sum [ ("=="|"!="|"<"|"<="|">"|">=") sum ]            sum  = term { ("+"|"-") term }
-//   term  = factor { "*" factor }     factor = "-" factor | integer | symbol | function "(" sum "," sum ")" | "(" or ")"
+//   term  = factor { "*" factor }     factor = "-" factor | integer | symbol | function "(" sum "," sum ")" | "(" or
+//   ")"
 #include <fmt/format.h>
 #include <stax/base/error.h>
 
@@ -31,6 +32,7 @@ Binary function_of(std::string_view name) {
   return nullptr;
 }
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return '0' <= c && c <= '9'; }
 bool is_name_start(char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_' || c == '%'; }
 bool is_name(char c) { return is_name_start(c) || is_digit(c) || c == '.'; }
@@ -46,7 +48,12 @@ class Parser {
     std::size_t start = at_;
     return as_bool(disjunction(), start);
   }
-  std::size_t position() const { return at_; }
+  // End of the last token.
+  std::size_t position() const {
+    std::size_t end = at_;
+    while (end > 0 && is_space(text_[end - 1])) --end;
+    return end;
+  }
   void expect_end() {
     skip_space();
     if (at_ != text_.size()) fail(fmt::format("unexpected '{}' after the expression", text_.substr(at_, 12)), at_);
@@ -64,7 +71,7 @@ class Parser {
   }
 
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
   bool take(std::string_view token) {
     skip_space();
@@ -120,7 +127,7 @@ class Parser {
     Value left = sum();
     using Compare = Bool (*)(Expr, Expr);
     static constexpr std::pair<std::string_view, Compare> kComparisons[] = {{"==", eq}, {"!=", ne}, {"<=", le},
-                                                                           {">=", ge}, {"<", lt},  {">", gt}};
+                                                                            {">=", ge}, {"<", lt},  {">", gt}};
     for (auto [token, compare] : kComparisons) {
       if (!take(token)) continue;
       std::size_t right_at = at_;

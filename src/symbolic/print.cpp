@@ -7,20 +7,34 @@ namespace stax::symbolic {
 namespace {
 std::string_view name_of(Op op) {
   switch (op) {
-    case Op::floordiv: return "floordiv";
-    case Op::floormod: return "floormod";
-    case Op::ceildiv: return "ceildiv";
-    case Op::truncdiv: return "truncdiv";
-    case Op::truncmod: return "truncmod";
-    case Op::min: return "min";
-    case Op::max: return "max";
-    case Op::eq: return " == ";
-    case Op::ne: return " != ";
-    case Op::lt: return " < ";
-    case Op::le: return " <= ";
-    case Op::logical_and: return " && ";
-    case Op::logical_or: return " || ";
-    default: return "";
+    case Op::floordiv:
+      return "floordiv";
+    case Op::floormod:
+      return "floormod";
+    case Op::ceildiv:
+      return "ceildiv";
+    case Op::truncdiv:
+      return "truncdiv";
+    case Op::truncmod:
+      return "truncmod";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
+    case Op::eq:
+      return " == ";
+    case Op::ne:
+      return " != ";
+    case Op::lt:
+      return " < ";
+    case Op::le:
+      return " <= ";
+    case Op::logical_and:
+      return " && ";
+    case Op::logical_or:
+      return " || ";
+    default:
+      return "";
   }
 }
 
@@ -35,7 +49,8 @@ void print_factors(std::string& out, std::span<const Node* const> factors) {
 
 // The term without its sign: |c|·monomial.
 void print_unsigned(std::string& out, const Node* term) {
-  std::uint64_t magnitude = term->value < 0 ? -static_cast<std::uint64_t>(term->value) : static_cast<std::uint64_t>(term->value);
+  std::uint64_t magnitude =
+      term->value < 0 ? -static_cast<std::uint64_t>(term->value) : static_cast<std::uint64_t>(term->value);
   if (term->is_constant()) {
     out += std::to_string(magnitude);
     return;

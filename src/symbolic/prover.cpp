@@ -3,6 +3,8 @@
 // widens the domain.
 #include "symbolic/prover.h"
 
+#include <algorithm>
+
 #include "symbolic/polynomial.h"
 
 namespace stax::symbolic {
@@ -42,7 +44,6 @@ class Elimination {
     const Node* variable = nullptr;
     Sign slope = Sign::unknown;
     std::vector<Expr> powers;
-    int rank = 0;
   };
   Sign slope_of(const std::vector<Expr>& powers, const Node* v) const;
   Choice choose(Expr e) const;
@@ -80,29 +81,22 @@ bool Elimination::has_bound(const Node* v, Sign slope) const {
   return true;  // atoms have symbolic bounds
 }
 
-// Loop indices first (their bounds mention sizes), then atoms, then plain symbols; later symbols before earlier ones.
-int rank_of(const Node* v) {
-  if (v->op != Op::symbol) return 2;
-  return v->symbol->info.below ? 3 : 1;
-}
-
+// The highest variable first: what bounds it, or what it is made of, stays for later.
 Elimination::Choice Elimination::choose(Expr e) const {
-  SmallVector<const Node*, 16> seen;
-  Choice best;
+  SmallVector<const Node*, 16> variables;
   for (const Node* term : varying_terms(e)) {
     for (const Node* v : term->factors()) {
-      bool known = false;
-      for (const Node* s : seen) known |= s == v;
-      if (known || rank_of(v) < best.rank) continue;
-      seen.push_back(v);
-      Choice c{v, Sign::unknown, powers_of(e, v), rank_of(v)};
-      c.slope = slope_of(c.powers, v);
-      if (c.slope == Sign::unknown || !has_bound(v, c.slope)) continue;
-      best = std::move(c);
-      if (best.rank == 3) return best;
+      if (std::find(variables.begin(), variables.end(), v) == variables.end()) variables.push_back(v);
     }
   }
-  return best;
+  std::stable_sort(variables.begin(), variables.end(),
+                   [](const Node* a, const Node* b) { return a->height > b->height; });
+  for (const Node* v : variables) {
+    Choice c{v, Sign::unknown, powers_of(e, v)};
+    c.slope = slope_of(c.powers, v);
+    if (c.slope != Sign::unknown && has_bound(v, c.slope)) return c;
+  }
+  return {};
 }
 
 Expr Elimination::evaluate(const Choice& c, Expr value) {
@@ -139,8 +133,10 @@ bool Elimination::try_atom(const Choice& c) {
       return upper ? try_value(c, a) || try_value(c, b) : try_value(c, a) && try_value(c, b);
     case Op::max:
       return upper ? try_value(c, a) && try_value(c, b) : try_value(c, a) || try_value(c, b);
-    case Op::floordiv: return try_quotient(c, a, b);
-    case Op::ceildiv: return try_quotient(c, plus(plus(a, b), -1), b);
+    case Op::floordiv:
+      return try_quotient(c, a, b);
+    case Op::ceildiv:
+      return try_quotient(c, plus(plus(a, b), -1), b);
     default:
       return false;
   }

@@ -65,7 +65,6 @@ Expr as_ceildiv(Expr n, Expr d, const Query& q) {
 }
 
 constexpr Rule kRules[] = {
-    {"floordiv(n, d)", "floordiv(n, d)", "d != 0", fold},  // of two constants
     {"floordiv(n, -d)", "floordiv(-n, d)", "d != 0", negate_divisor},
     {"floordiv(d*a + r, d)", "a + floordiv(r, d)", "d != 0", pull_multiples},
     {"floordiv(n, d)", "k", "d > 0 && k*d <= n && n < k*d + d", constant_quotient},

@@ -50,9 +50,11 @@ Expr pull_sign(Expr a, Expr b, const Query& q) {
   return -make<kDual<kOp>>(-a, -b, q);
 }
 
+// By the stable order, a constant last.
 template <Op kOp>
 Expr sort_operands(Expr a, Expr b, const Query&) {
-  return compare_nodes(b.node(), a.node()) < 0 ? plain_node(kOp, b, a) : Expr();
+  bool swap = a.constant() || (!b.constant() && compare_nodes(b.node(), a.node()) < 0);
+  return swap ? plain_node(kOp, b, a) : Expr();
 }
 
 constexpr Rule kMinRules[] = {

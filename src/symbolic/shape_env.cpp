@@ -56,8 +56,8 @@ bool ShapeEnv::decide(Bool condition, std::string_view reason, SourceLoc where) 
   if (known != Truth::unknown) return known == Truth::always;
   auto hint = hint_of(condition);
   if (!hint) {
-    throw UserError(fmt::format("the condition {}{} depends on the data: {} has no value while tracing", to_string(condition),
-                                because(reason), names_without_hint(condition, symbols_)),
+    throw UserError(fmt::format("the condition {}{} depends on the data: {} has no value while tracing",
+                                to_string(condition), because(reason), names_without_hint(condition, symbols_)),
                     where, "Declare a range that decides it, or compute it with tensor operations");
   }
   add_guard({*hint ? condition : !condition, std::string(reason), std::move(where)});

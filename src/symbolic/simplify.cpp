@@ -52,19 +52,27 @@ Expr Simplifier::rebuild(Expr e) {
       for (const Node* f : e.operands()) r = multiply_polynomials(r, visit(Expr(f)));
       return simplify_sum(r, query_);
     }
-    default: return rebuild_binary(e.op(), visit(e.operand(0)), visit(e.operand(1)));
+    default:
+      return rebuild_binary(e.op(), visit(e.operand(0)), visit(e.operand(1)));
   }
 }
 
 Expr Simplifier::rebuild_binary(Op op, Expr a, Expr b) {
   switch (op) {
-    case Op::floordiv: return make_floordiv(a, b, query_);
-    case Op::floormod: return make_floormod(a, b, query_);
-    case Op::ceildiv: return make_ceildiv(a, b, query_);
-    case Op::truncdiv: return make_truncdiv(a, b, query_);
-    case Op::truncmod: return make_truncmod(a, b, query_);
-    case Op::min: return make_min(a, b, query_);
-    default: return make_max(a, b, query_);
+    case Op::floordiv:
+      return make_floordiv(a, b, query_);
+    case Op::floormod:
+      return make_floormod(a, b, query_);
+    case Op::ceildiv:
+      return make_ceildiv(a, b, query_);
+    case Op::truncdiv:
+      return make_truncdiv(a, b, query_);
+    case Op::truncmod:
+      return make_truncmod(a, b, query_);
+    case Op::min:
+      return make_min(a, b, query_);
+    default:
+      return make_max(a, b, query_);
   }
 }
 
@@ -81,11 +89,16 @@ Bool Simplifier::visit(Bool b) {
 Bool Simplifier::rebuild(Bool b) {
   auto side = [&](std::size_t i) { return visit(Expr(b.operands()[i])); };
   switch (b.op()) {
-    case Op::eq: return make_eq(side(0), side(1), query_);
-    case Op::ne: return !make_eq(side(0), side(1), query_);
-    case Op::lt: return make_lt(side(0), side(1), query_);
-    case Op::le: return make_le(side(0), side(1), query_);
-    case Op::logical_not: return !visit(Bool(b.operands()[0]));
+    case Op::eq:
+      return make_eq(side(0), side(1), query_);
+    case Op::ne:
+      return !make_eq(side(0), side(1), query_);
+    case Op::lt:
+      return make_lt(side(0), side(1), query_);
+    case Op::le:
+      return make_le(side(0), side(1), query_);
+    case Op::logical_not:
+      return !visit(Bool(b.operands()[0]));
     case Op::logical_and:
     case Op::logical_or: {
       bool all = b.op() == Op::logical_and;
@@ -93,7 +106,8 @@ Bool Simplifier::rebuild(Bool b) {
       for (const Node* p : b.operands()) r = all ? r && visit(Bool(p)) : r || visit(Bool(p));
       return r;
     }
-    default: return b;
+    default:
+      return b;
   }
 }
 

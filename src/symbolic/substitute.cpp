@@ -10,7 +10,8 @@ namespace {
 // Rebuilds bottom-up through the public constructors; a symbol is replaced by `replace`.
 class Rebuilder {
  public:
-  Rebuilder(Context& target, std::function<Expr(Expr symbol)> replace) : target_(target), replace_(std::move(replace)) {}
+  Rebuilder(Context& target, std::function<Expr(Expr symbol)> replace)
+      : target_(target), replace_(std::move(replace)) {}
   // Nodes that share no bit with `mask` and live in the target stay as they are.
   void keep_without(std::uint64_t mask) { mask_ = mask; }
 
@@ -25,13 +26,20 @@ class Rebuilder {
   Bool visit(Bool b) {
     auto side = [&](std::size_t i) { return visit(Expr(b.operands()[i])); };
     switch (b.op()) {
-      case Op::boolean: return target_.boolean(*b.constant());
-      case Op::eq: return eq(side(0), side(1));
-      case Op::ne: return ne(side(0), side(1));
-      case Op::lt: return lt(side(0), side(1));
-      case Op::le: return le(side(0), side(1));
-      case Op::logical_not: return !visit(Bool(b.operands()[0]));
-      default: break;
+      case Op::boolean:
+        return target_.boolean(*b.constant());
+      case Op::eq:
+        return eq(side(0), side(1));
+      case Op::ne:
+        return ne(side(0), side(1));
+      case Op::lt:
+        return lt(side(0), side(1));
+      case Op::le:
+        return le(side(0), side(1));
+      case Op::logical_not:
+        return !visit(Bool(b.operands()[0]));
+      default:
+        break;
     }
     bool all = b.op() == Op::logical_and;
     Bool r = target_.boolean(all);
@@ -42,8 +50,10 @@ class Rebuilder {
  private:
   Expr rebuild(Expr e) {
     switch (e.op()) {
-      case Op::constant: return target_.constant(*e.constant());
-      case Op::symbol: return replace_(e);
+      case Op::constant:
+        return target_.constant(*e.constant());
+      case Op::symbol:
+        return replace_(e);
       case Op::add: {
         Expr r = target_.constant(0);
         for (const Node* t : e.operands()) r = r + visit(Expr(t));
@@ -54,17 +64,25 @@ class Rebuilder {
         for (const Node* f : e.operands()) r = r * visit(Expr(f));
         return r;
       }
-      default: break;
+      default:
+        break;
     }
     Expr a = visit(e.operand(0)), b = visit(e.operand(1));
     switch (e.op()) {
-      case Op::floordiv: return floordiv(a, b);
-      case Op::floormod: return floormod(a, b);
-      case Op::ceildiv: return ceildiv(a, b);
-      case Op::truncdiv: return truncdiv(a, b);
-      case Op::truncmod: return truncmod(a, b);
-      case Op::min: return min(a, b);
-      default: return max(a, b);
+      case Op::floordiv:
+        return floordiv(a, b);
+      case Op::floormod:
+        return floormod(a, b);
+      case Op::ceildiv:
+        return ceildiv(a, b);
+      case Op::truncdiv:
+        return truncdiv(a, b);
+      case Op::truncmod:
+        return truncmod(a, b);
+      case Op::min:
+        return min(a, b);
+      default:
+        return max(a, b);
     }
   }
 

@@ -36,7 +36,8 @@ struct Domain {
     Point p;
     do {
       p.clear();
-      for (Range r : box) p.push_back(r.lo + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(r.hi - r.lo + 1)));
+      for (Range r : box)
+        p.push_back(r.lo + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(r.hi - r.lo + 1)));
     } while (!allows(p));
     return p;
   }
@@ -92,7 +93,8 @@ TEST(RandomTree, ValueRangeAndDivisibilityHold) {
       std::optional<std::int64_t> got;
       ASSERT_NO_THROW(got = evaluate(e, d.at(p))) << describe(tree, p) << "\n" << to_string(e);
       ASSERT_EQ(got, static_cast<std::int64_t>(*v)) << describe(tree, p) << "\n" << to_string(e);
-      ASSERT_TRUE(range.contains(*got)) << describe(tree, p) << "\n" << to_string(e) << " in " << range.lo << ".." << range.hi;
+      ASSERT_TRUE(range.contains(*got)) << describe(tree, p) << "\n"
+                                        << to_string(e) << " in " << range.lo << ".." << range.hi;
       ASSERT_TRUE(multiple == 0 ? *got == 0 : *got % multiple == 0) << describe(tree, p) << "\n" << to_string(e);
     }
   });
@@ -107,12 +109,13 @@ TEST(RandomTree, PrintParseRoundTripIsTheSameNode) {
       Expr e = build(tree, d.context, d.variables);
       Bool b = build_bool(condition, d.context, d.variables);
       ASSERT_EQ(parse_expr(to_string(e), d.context, symbols_of_context(d.context)), e)
-          << to_text(tree, kNames) << "\n" << to_string(e) << "\n"
+          << to_text(tree, kNames) << "\n"
+          << to_string(e) << "\n"
           << to_string(parse_expr(to_string(e), d.context, symbols_of_context(d.context)));
       ASSERT_EQ(parse_bool(to_string(b), d.context, symbols_of_context(d.context)), b)
-          << to_text(condition, kNames) << "\n" << to_string(b);
-    } catch (const UserError&) {
-    }
+          << to_text(condition, kNames) << "\n"
+          << to_string(b);
+    } catch (const UserError&) {}
   });
 }
 
@@ -146,8 +149,7 @@ TEST(RandomTree, TransferKeepsTheText) {
       Context other;
       ASSERT_EQ(to_string(transfer(e, other)), to_string(e));
       ASSERT_EQ(stable_hash(transfer(e, other)), stable_hash(e));
-    } catch (const UserError&) {
-    }
+    } catch (const UserError&) {}
   });
 }
 
@@ -191,8 +193,9 @@ TEST(RandomTree, FactsKeepValuesAndClaimsAreSound) {
       }
       ASSERT_FALSE(facts.contradictory()) << describe(tree, p) << claims();
       if (auto v = value_at(tree, p)) {
-        ASSERT_EQ(evaluate(s, d.at(p)), static_cast<std::int64_t>(*v))
-            << describe(tree, p) << "\n" << to_string(e) << "\n" << to_string(s) << claims();
+        ASSERT_EQ(evaluate(s, d.at(p)), static_cast<std::int64_t>(*v)) << describe(tree, p) << "\n"
+                                                                       << to_string(e) << "\n"
+                                                                       << to_string(s) << claims();
         ASSERT_TRUE(range.contains(static_cast<std::int64_t>(*v))) << describe(tree, p) << claims();
         ASSERT_TRUE(multiple == 0 ? *v == 0 : *v % multiple == 0) << describe(tree, p) << claims();
       }

@@ -13,22 +13,28 @@ struct Spelling {
   std::string_view text;
 };
 constexpr Spelling kFunctions[] = {
-    {Kind::floordiv, "floordiv"}, {Kind::floormod, "floormod"}, {Kind::ceildiv, "ceildiv"}, {Kind::truncdiv, "truncdiv"},
-    {Kind::truncmod, "truncmod"}, {Kind::min, "min"},           {Kind::max, "max"},
+    {Kind::floordiv, "floordiv"}, {Kind::floormod, "floormod"}, {Kind::ceildiv, "ceildiv"},
+    {Kind::truncdiv, "truncdiv"}, {Kind::truncmod, "truncmod"}, {Kind::min, "min"},
+    {Kind::max, "max"},
 };
 constexpr Spelling kOperators[] = {
-    {Kind::logical_or, "||"}, {Kind::logical_and, "&&"}, {Kind::eq, "=="}, {Kind::ne, "!="}, {Kind::le, "<="},
-    {Kind::ge, ">="},         {Kind::lt, "<"},           {Kind::gt, ">"},  {Kind::add, "+"}, {Kind::subtract, "-"},
-    {Kind::multiply, "*"},
+    {Kind::logical_or, "||"}, {Kind::logical_and, "&&"}, {Kind::eq, "=="},      {Kind::ne, "!="},
+    {Kind::le, "<="},         {Kind::ge, ">="},          {Kind::lt, "<"},       {Kind::gt, ">"},
+    {Kind::add, "+"},         {Kind::subtract, "-"},     {Kind::multiply, "*"},
 };
 int level_of(Kind k) {
   switch (k) {
-    case Kind::logical_or: return 0;
-    case Kind::logical_and: return 1;
+    case Kind::logical_or:
+      return 0;
+    case Kind::logical_and:
+      return 1;
     case Kind::add:
-    case Kind::subtract: return 3;
-    case Kind::multiply: return 4;
-    default: return 2;
+    case Kind::subtract:
+      return 3;
+    case Kind::multiply:
+      return 4;
+    default:
+      return 2;
   }
 }
 
@@ -109,12 +115,18 @@ Tree parse_tree(std::string_view text, Names& names) {
 
 std::string to_text(const Tree& t, const Names& names) {
   switch (t.kind) {
-    case Kind::constant: return t.value < 0 ? fmt::format("({})", t.value) : fmt::format("{}", t.value);
-    case Kind::truth: return t.value ? "true" : "false";
-    case Kind::variable: return names[static_cast<std::size_t>(t.value)];
-    case Kind::negate: return fmt::format("-({})", to_text(t.kids[0], names));
-    case Kind::logical_not: return fmt::format("!({})", to_text(t.kids[0], names));
-    default: break;
+    case Kind::constant:
+      return t.value < 0 ? fmt::format("({})", t.value) : fmt::format("{}", t.value);
+    case Kind::truth:
+      return t.value ? "true" : "false";
+    case Kind::variable:
+      return names[static_cast<std::size_t>(t.value)];
+    case Kind::negate:
+      return fmt::format("-({})", to_text(t.kids[0], names));
+    case Kind::logical_not:
+      return fmt::format("!({})", to_text(t.kids[0], names));
+    default:
+      break;
   }
   std::string a = to_text(t.kids[0], names), b = to_text(t.kids[1], names);
   for (const Spelling& s : kFunctions) {
@@ -129,9 +141,12 @@ std::string to_text(const Tree& t, const Names& names) {
 std::optional<Wide> value_at(const Tree& t, const Point& p) {
   switch (t.kind) {
     case Kind::constant:
-    case Kind::truth: return t.value;
-    case Kind::variable: return p[static_cast<std::size_t>(t.value)];
-    default: break;
+    case Kind::truth:
+      return t.value;
+    case Kind::variable:
+      return p[static_cast<std::size_t>(t.value)];
+    default:
+      break;
   }
   auto left = value_at(t.kids[0], p);
   if (!left) return std::nullopt;
@@ -143,24 +158,42 @@ std::optional<Wide> value_at(const Tree& t, const Point& p) {
   Wide b = *right;
   if (Kind::floordiv <= t.kind && t.kind <= Kind::truncmod && b == 0) return std::nullopt;
   switch (t.kind) {
-    case Kind::add: return a + b;
-    case Kind::subtract: return a - b;
-    case Kind::multiply: return a * b;
-    case Kind::floordiv: return floor_quotient(a, b);
-    case Kind::floormod: return a - b * floor_quotient(a, b);
-    case Kind::ceildiv: return -floor_quotient(-a, b);
-    case Kind::truncdiv: return a / b;
-    case Kind::truncmod: return a % b;
-    case Kind::min: return std::min(a, b);
-    case Kind::max: return std::max(a, b);
-    case Kind::eq: return a == b;
-    case Kind::ne: return a != b;
-    case Kind::lt: return a < b;
-    case Kind::le: return a <= b;
-    case Kind::gt: return a > b;
-    case Kind::ge: return a >= b;
-    case Kind::logical_and: return a != 0 && b != 0;
-    default: return a != 0 || b != 0;
+    case Kind::add:
+      return a + b;
+    case Kind::subtract:
+      return a - b;
+    case Kind::multiply:
+      return a * b;
+    case Kind::floordiv:
+      return floor_quotient(a, b);
+    case Kind::floormod:
+      return a - b * floor_quotient(a, b);
+    case Kind::ceildiv:
+      return -floor_quotient(-a, b);
+    case Kind::truncdiv:
+      return a / b;
+    case Kind::truncmod:
+      return a % b;
+    case Kind::min:
+      return std::min(a, b);
+    case Kind::max:
+      return std::max(a, b);
+    case Kind::eq:
+      return a == b;
+    case Kind::ne:
+      return a != b;
+    case Kind::lt:
+      return a < b;
+    case Kind::le:
+      return a <= b;
+    case Kind::gt:
+      return a > b;
+    case Kind::ge:
+      return a >= b;
+    case Kind::logical_and:
+      return a != 0 && b != 0;
+    default:
+      return a != 0 || b != 0;
   }
 }
 
@@ -171,17 +204,28 @@ Expr build(const Tree& t, Context& c, const std::vector<Expr>& variables) {
   if (t.kind == Kind::negate) return -a;
   Expr b = build(t.kids[1], c, variables);
   switch (t.kind) {
-    case Kind::add: return a + b;
-    case Kind::subtract: return a - b;
-    case Kind::multiply: return a * b;
-    case Kind::floordiv: return floordiv(a, b);
-    case Kind::floormod: return floormod(a, b);
-    case Kind::ceildiv: return ceildiv(a, b);
-    case Kind::truncdiv: return truncdiv(a, b);
-    case Kind::truncmod: return truncmod(a, b);
-    case Kind::min: return min(a, b);
-    case Kind::max: return max(a, b);
-    default: throw std::invalid_argument("a condition is no integer");
+    case Kind::add:
+      return a + b;
+    case Kind::subtract:
+      return a - b;
+    case Kind::multiply:
+      return a * b;
+    case Kind::floordiv:
+      return floordiv(a, b);
+    case Kind::floormod:
+      return floormod(a, b);
+    case Kind::ceildiv:
+      return ceildiv(a, b);
+    case Kind::truncdiv:
+      return truncdiv(a, b);
+    case Kind::truncmod:
+      return truncmod(a, b);
+    case Kind::min:
+      return min(a, b);
+    case Kind::max:
+      return max(a, b);
+    default:
+      throw std::invalid_argument("a condition is no integer");
   }
 }
 
@@ -189,28 +233,40 @@ Bool build_bool(const Tree& t, Context& c, const std::vector<Expr>& variables) {
   auto integer = [&](std::size_t i) { return build(t.kids[i], c, variables); };
   auto truth = [&](std::size_t i) { return build_bool(t.kids[i], c, variables); };
   switch (t.kind) {
-    case Kind::truth: return c.boolean(t.value != 0);
-    case Kind::eq: return eq(integer(0), integer(1));
-    case Kind::ne: return ne(integer(0), integer(1));
-    case Kind::lt: return lt(integer(0), integer(1));
-    case Kind::le: return le(integer(0), integer(1));
-    case Kind::gt: return gt(integer(0), integer(1));
-    case Kind::ge: return ge(integer(0), integer(1));
-    case Kind::logical_and: return truth(0) && truth(1);
-    case Kind::logical_or: return truth(0) || truth(1);
-    case Kind::logical_not: return !truth(0);
-    default: throw std::invalid_argument("an integer is no condition");
+    case Kind::truth:
+      return c.boolean(t.value != 0);
+    case Kind::eq:
+      return eq(integer(0), integer(1));
+    case Kind::ne:
+      return ne(integer(0), integer(1));
+    case Kind::lt:
+      return lt(integer(0), integer(1));
+    case Kind::le:
+      return le(integer(0), integer(1));
+    case Kind::gt:
+      return gt(integer(0), integer(1));
+    case Kind::ge:
+      return ge(integer(0), integer(1));
+    case Kind::logical_and:
+      return truth(0) && truth(1);
+    case Kind::logical_or:
+      return truth(0) || truth(1);
+    case Kind::logical_not:
+      return !truth(0);
+    default:
+      throw std::invalid_argument("an integer is no condition");
   }
 }
 
 Tree random_tree(const Choose& choose, std::size_t variables, int depth) {
   if (depth == 0 || choose(5) == 0) {
-    if (choose(3) != 0) return Tree{Kind::variable, static_cast<std::int64_t>(choose(static_cast<std::uint32_t>(variables))), {}};
+    if (choose(3) != 0)
+      return Tree{Kind::variable, static_cast<std::int64_t>(choose(static_cast<std::uint32_t>(variables))), {}};
     return Tree{Kind::constant, static_cast<std::int64_t>(choose(19)) - 9, {}};
   }
-  static constexpr Kind kKinds[] = {Kind::add,      Kind::add,      Kind::multiply, Kind::multiply, Kind::floordiv, Kind::floormod,
-                                    Kind::subtract, Kind::floordiv, Kind::floormod, Kind::ceildiv,  Kind::truncdiv, Kind::truncmod,
-                                    Kind::min,      Kind::max,      Kind::negate};
+  static constexpr Kind kKinds[] = {Kind::add,      Kind::add,      Kind::multiply, Kind::multiply, Kind::floordiv,
+                                    Kind::floormod, Kind::subtract, Kind::floordiv, Kind::floormod, Kind::ceildiv,
+                                    Kind::truncdiv, Kind::truncmod, Kind::min,      Kind::max,      Kind::negate};
   Kind kind = kKinds[choose(std::size(kKinds))];
   Tree t{kind, 0, {random_tree(choose, variables, depth - 1)}};
   if (kind == Kind::negate) return t;

@@ -15,8 +15,29 @@
 namespace stax::symbolic::test {
 
 enum class Kind : std::uint8_t {
-  constant, variable, negate, add, subtract, multiply, floordiv, floormod, ceildiv, truncdiv, truncmod, min, max,
-  truth, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_not,
+  constant,
+  variable,
+  negate,
+  add,
+  subtract,
+  multiply,
+  floordiv,
+  floormod,
+  ceildiv,
+  truncdiv,
+  truncmod,
+  min,
+  max,
+  truth,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  logical_not,
 };
 
 struct Tree {
