@@ -34,12 +34,17 @@ class KernelStore {
   base::Digest key(const CppJob& job) const;
   std::shared_ptr<runtime::Module> build_or_load(const CppJob& job);
   // The missing ones are compiled in parallel, each text once.
-  std::vector<std::shared_ptr<runtime::Module>> build_or_load_all(std::span<const CppJob> jobs);
+  // `mine`, when given, is what this call added to the statistics.
+  std::vector<std::shared_ptr<runtime::Module>> build_or_load_all(std::span<const CppJob> jobs,
+                                                                  KernelStoreStats* mine = nullptr);
   // The bytes behind a module, for packages: from disk or compiled.
   std::string object_of(const CppJob& job);
   KernelStoreStats stats() const;
 
  private:
+  // Loaded already or on disk; else null.
+  std::shared_ptr<runtime::Module> find(const base::Digest& key, const CppJob& job, KernelStoreStats& mine);
+
   const CppCompiler& compiler_;
   cache::Store* disk_;
   mutable std::mutex mutex_;
