@@ -84,7 +84,7 @@ class Run {
   void step(const LaunchCode& s);
   void step(const MatmulCode& s);
   void step(const CopyCode& s);
-  void raise() const;
+  [[noreturn]] void raise(const LaunchCode& s) const;
   void* address(const ViewCode& v, Dtype dtype) const;
   // Values of a view's sizes or strides, kept in `into`.
   std::span<const std::int64_t> sizes(const ViewCode& v, std::int64_t* into) const {
@@ -197,7 +197,7 @@ void Run::step(const LaunchCode& s) {
   device_.launch(args);
   // Before a later step stores to an input.
   if (error_.code != 0) [[unlikely]]
-    raise();
+    raise(s);
 }
 
 void* Run::address(const ViewCode& v, Dtype dtype) const {
@@ -235,10 +235,12 @@ void Run::step(const CopyCode& s) {
   device_.copy(args);
 }
 
-void Run::raise() const {
+void Run::raise(const LaunchCode& s) const {
   Origin origin{"kernel", {}};
-  if (error_.origin >= 0 && error_.origin < static_cast<std::int64_t>(plan_.origins.size()))
-    origin = plan_.origins[static_cast<std::size_t>(error_.origin)];
+  std::int64_t at = error_.origin;
+  if (s.origins > 0 && at >= 0 && at < s.origins) at = code_.list[static_cast<std::size_t>(s.first_origin + at)];
+  if (at >= 0 && at < static_cast<std::int64_t>(plan_.origins.size()))
+    origin = plan_.origins[static_cast<std::size_t>(at)];
   switch (static_cast<ErrorCode>(error_.code)) {
     case ErrorCode::index_out_of_range:
       throw UserError(fmt::format("{}: index {} is out of range [0, {})", origin.op, error_.index, error_.bound),

@@ -74,7 +74,8 @@ void place_allocations(Plan& plan) {
     const std::vector<int> used = buffers_used(plan.steps[i]);
     for (const int b : used) {
       const auto at = static_cast<std::size_t>(b);
-      if (plan.buffers[at].kind != BufferKind::input && !allocated[at]) placed.emplace_back(std::in_place_type<AllocStep>, b);
+      if (plan.buffers[at].kind != BufferKind::input && !allocated[at])
+        placed.emplace_back(std::in_place_type<AllocStep>, b);
       allocated[at] = true;
     }
     placed.push_back(std::move(plan.steps[i]));

@@ -77,6 +77,8 @@ struct LaunchStep {
   std::vector<Expr> ints;
   std::vector<int> scalars;  // positions: scalar inputs first, then derived scalars
   std::vector<Expr> grid;    // at most 3; empty on the CPU
+  // What the origins that the kernel reports are in Plan::origins; empty: they are the same numbers.
+  std::vector<int> origins;
 };
 // Views as in runtime::MatmulArgs: equal ranks, batch dimensions broadcast by stride 0; sizes of `out` rule.
 struct MatmulStep {

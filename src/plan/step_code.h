@@ -26,7 +26,8 @@ struct FreeCode {
 struct LaunchCode {
   void* function;
   int first_buffer, buffers, first_int, ints, first_scalar, scalars;  // runs of the index list
-  int grid[3];                                                        // registers; -1: 1
+  int first_origin, origins;
+  int grid[3];  // registers; -1: 1
 };
 struct MatmulCode {
   Dtype dtype;

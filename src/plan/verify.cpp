@@ -154,6 +154,7 @@ class Verifier {
     for (const int b : s.buffers) use(b);
     for (const Expr& e : s.ints) expression(e, "launch");
     for (const Expr& e : s.grid) expression(e, "grid");
+    for (const int o : s.origins) index(o, plan_.origins, "origin");
     rule(s.grid.size() <= 3, "grid of more than 3 dimensions");
     for (const int p : s.scalars)
       rule(p >= 0 && static_cast<std::size_t>(p) < plan_.scalars.size() + plan_.derived.size(), "scalar position");

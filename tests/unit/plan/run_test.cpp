@@ -186,6 +186,24 @@ TEST(PlanRun, ErrorWordsBecomeUserErrors) {
   EXPECT_NE(problem(report<2>).find("embedding: integer division by zero at main.cpp:6"), std::string::npos);
 }
 
+// A kernel that several launches share reports its own numbers.
+TEST(PlanRun, OriginsOfALaunch) {
+  const Executable e = executable(R"(plan @p {
+    kernel k symbol k module 0
+    origin add at "a.cpp":1
+    origin gather at "b.cpp":2
+    launch k (; ; ) origins (1)
+  })",
+                                  {{"k", report<1>}});
+  try {
+    run(e, Call({}));
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.problem(), "gather: index 30522 is out of range [0, 30522)");
+    EXPECT_EQ(error.where().line, 2);
+  }
+}
+
 TEST(PlanRun, SizesThatDoNotFitAreErrors) {
   const Executable e = executable(R"(plan @big {
     scalar n i64
