@@ -1,9 +1,12 @@
 // Splits reductions with too few outputs for the machine into two layers. Runs on the lowered program, before fusion,
 // so that the second layer can absorb its consumers and the first its producers.
 //
-//   red_sum outer (i0 < 64), phase (r0 < 16384)   becomes, for splits = 2,
-//   red_sum_partial outer (i0 < 64, i1 < 2), phase (r0 < 8192) → partial tuples [64, 2]
-//   red_sum         outer (i0 < 64), phase (r0 < 2) combines the tuples, then stores as before
+//   red_sum outer (i0 < 64), phase (r0 < 16384)   becomes, in 2 parts,
+//   red_sum_partial outer (i1 < 64, i2 < 2), phase (r1 < 8192) → partial tuples [64, 2]
+//   red_sum         outer (i0 < 64), phase (r2 < 2) combines the tuples, then stores as before
+//
+// A length that the parts do not divide is never rounded: part c takes floordiv(n, parts) elements, and the n mod parts
+// elements left over go one each to the first parts, as tuples of their own: the buffer is then [64, 2·parts].
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,12 +27,10 @@ struct SplitTarget {
   }
 };
 
-// The number of parts in which a reduction is cut: 1 = not split. A power of two unless an exact division of a constant
-// length is near.
+// The number of parts in which a reduction is cut: 1 = not split, else a power of two. `outputs` are units of work.
 std::int64_t split_count(std::int64_t outputs, std::int64_t length, const SplitTarget& target);
 
-// Returns the names of the kernels that were split. Lengths are never rounded: the last chunks are shorter, their
-// extent being an expression over the outer axis that numbers the chunks.
+// Returns the names of the kernels that were split.
 std::vector<std::string> split_reductions(loop::Program& program, const SplitTarget& target);
 
 }  // namespace stax::fusion
