@@ -317,6 +317,12 @@ class Parser {
       s.grid = exprs(")");
       in_.expect(")");
     }
+    if (in_.accept("origins")) {
+      in_.expect("(");
+      do s.origins.push_back(static_cast<int>(in_.expect_integer("an origin")));
+      while (in_.accept(","));
+      in_.expect(")");
+    }
     plan_.steps.push_back(std::move(s));
   }
   void matmul() {

@@ -100,10 +100,13 @@ class Printer {
     std::vector<std::string> buffers, scalars;
     for (const int b : s.buffers) buffers.push_back(buffer(b));
     for (const int p : s.scalars) scalars.push_back(scalar(p));
+    std::vector<std::string> origins;
+    for (const int o : s.origins) origins.push_back(std::to_string(o));
     line("launch",
-         fmt::format("{} ({}; {}; {}){}", name_text(plan_.kernels.at(static_cast<std::size_t>(s.kernel)).name),
+         fmt::format("{} ({}; {}; {}){}{}", name_text(plan_.kernels.at(static_cast<std::size_t>(s.kernel)).name),
                      base::joined(buffers), list_text(s.ints), base::joined(scalars),
-                     s.grid.empty() ? "" : fmt::format(" grid ({})", list_text(s.grid))));
+                     s.grid.empty() ? "" : fmt::format(" grid ({})", list_text(s.grid)),
+                     s.origins.empty() ? "" : fmt::format(" origins ({})", base::joined(origins))));
   }
   void step(const MatmulStep& s) {
     std::string text =

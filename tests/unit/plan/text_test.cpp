@@ -40,7 +40,7 @@ constexpr std::string_view kEverything = R"(plan @everything {
   alloc  t0
   alloc  b2
   launch red (b0, t0; s0, s1 + -1; alpha, numel) grid (ceildiv(s0, 8), 1)
-  launch red (; ; )
+  launch red (; ; ) origins (1, 0)
   matmul matmul_bias f32 a t0[s0, s1] strides (s1, 1) offset 0 b b0[s1, s0] strides (1, s1) offset s0 out b2[s0, s0] strides (s0, 1) offset 0 bias b0[s0, s0] strides (0, 1) offset 0 residual t0[s0, s0] strides (s0, 1) offset 0 activation gelu_erf scale 0.5 weight origin 1
   copy   b0[s0] strides (s1) offset 0 to b1[s0] strides (1) offset 0
   free   t0
@@ -56,15 +56,26 @@ TEST(PlanText, PrintParsePrintIsTheIdentity) {
 
 TEST(PlanText, EveryLineIsKept) {
   const std::string text = to_text(plan_of(kEverything));
-  for (const char* piece :
-       {"input  \"p.w[0]\" bf16 rank 1 cpu written", "input  \"same\" f32 rank 3 cpu",
-        "bind   s1 in [0, inf] multiple 4 = x.size(1)", "bind   s2 in [-inf, inf] = n",
-        "hint 64 = x.size(0) because \"why\" at \"a.cpp\":3",
-        "guard  x.stride(1) == 1 because \"row-major\" at \"dir/main.cpp\":12", "guard  n == 7",
-        "guard  scalar alpha <= 2.5", "guard  scalar n != -3", "guard  scalar flag == true", "guard  aligned x 64",
-        "guard  disjoint x \"p.w[0]\"", "guard  same x \"same\"", "activation gelu_erf scale 0.5 weight origin 1",
-        "free   t0", "return \"out 1\" f32 b0[] strides ()", "derive half f64 = ", "origin add\n",
-        "; alpha, numel) grid ("})
+  for (const char* piece : {"input  \"p.w[0]\" bf16 rank 1 cpu written",
+                            "input  \"same\" f32 rank 3 cpu",
+                            "bind   s1 in [0, inf] multiple 4 = x.size(1)",
+                            "bind   s2 in [-inf, inf] = n",
+                            "hint 64 = x.size(0) because \"why\" at \"a.cpp\":3",
+                            "guard  x.stride(1) == 1 because \"row-major\" at \"dir/main.cpp\":12",
+                            "guard  n == 7",
+                            "guard  scalar alpha <= 2.5",
+                            "guard  scalar n != -3",
+                            "guard  scalar flag == true",
+                            "guard  aligned x 64",
+                            "guard  disjoint x \"p.w[0]\"",
+                            "guard  same x \"same\"",
+                            "activation gelu_erf scale 0.5 weight origin 1",
+                            "free   t0",
+                            "return \"out 1\" f32 b0[] strides ()",
+                            "derive half f64 = ",
+                            "origin add\n",
+                            " origins (1, 0)",
+                            "; alpha, numel) grid ("})
     EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
 }
 
