@@ -21,6 +21,11 @@ class Parser {
 
  private:
   symbolic::Context& context() { return *program_.context; }
+  // Offset of the next token, for errors.
+  std::size_t here() {
+    scan_.rest();
+    return scan_.offset();
+  }
   std::string name(std::string_view what);
   Expr expr();
   symbolic::Bool condition();
@@ -139,7 +144,7 @@ Program Parser::run() {
 
 void Parser::sizes() {
   do {
-    const std::size_t at = scan_.offset();
+    const std::size_t at = here();
     const std::string symbol(scan_.expect_identifier("a size symbol"));
     symbolic::SymbolInfo info;
     info.range = {0, symbolic::kMaxInf};
@@ -173,11 +178,11 @@ std::vector<Expr> Parser::row_major(const std::vector<Expr>& sizes) {
 }
 
 void Parser::buffer() {
-  const std::size_t at = scan_.offset();
+  const std::size_t at = here();
   Buffer b;
   b.name = std::string(scan_.expect_identifier("a buffer's name"));
   scan_.expect(":");
-  const std::size_t dtype_at = scan_.offset();
+  const std::size_t dtype_at = here();
   const auto dtype = parse_dtype(scan_.expect_identifier("a dtype"));
   if (!dtype) scan_.fail_at(dtype_at, "unknown dtype");
   b.dtype = *dtype;
@@ -342,7 +347,7 @@ void Parser::phase(Kernel& k) {
 
 ValueId Parser::operand() {
   scan_.expect("%");
-  const std::size_t at = scan_.offset();
+  const std::size_t at = here();
   const std::int64_t n = scan_.expect_integer("a value's number");
   const auto found = numbers_.find(n);
   if (found == numbers_.end()) scan_.fail_at(at, fmt::format("%{} is used before it is defined", n));
@@ -354,7 +359,7 @@ void Parser::operands(Value& v, int count) {
 }
 
 BufferId Parser::buffer_ref() {
-  const std::size_t at = scan_.offset();
+  const std::size_t at = here();
   const std::string name(scan_.expect_identifier("a buffer"));
   const auto found = buffers_.find(name);
   if (found == buffers_.end()) scan_.fail_at(at, fmt::format("unknown buffer {}", name));
@@ -362,7 +367,7 @@ BufferId Parser::buffer_ref() {
 }
 
 int Parser::scalar_ref() {
-  const std::size_t at = scan_.offset();
+  const std::size_t at = here();
   const std::string_view label = scan_.expect_identifier("a scalar");
   for (std::size_t s = 0; s < program_.scalars.size(); ++s)
     if (label == fmt::format("c{}", s)) return static_cast<int>(s);
@@ -382,7 +387,7 @@ void Parser::value(Kernel& k) {
   scan_.expect("%");
   const std::int64_t number = scan_.expect_integer("a value's number");
   scan_.expect("=");
-  const std::size_t at = scan_.offset();
+  const std::size_t at = here();
   std::string_view op = scan_.expect_dotted_name("an operation");
   Value v;
   bool typed = false;
