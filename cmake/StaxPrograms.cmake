@@ -1,4 +1,6 @@
 # Programs: tools/<name>/*.cpp, bench/*.cpp (one program a file) and examples/<name>/*.cpp. `-` replaces `_` in a tool's name.
+set(STAX_INSTALLED_TOOLS stax stax_opt)  # the others serve the development of Stax
+
 function(stax_program_libraries target)
   if(TARGET stax)
     target_link_libraries(${target} PRIVATE stax stax_options)
@@ -18,7 +20,9 @@ function(stax_add_tools)
       set_target_properties(tool_${folder} PROPERTIES OUTPUT_NAME ${name})
       target_include_directories(tool_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/tools)
       stax_program_libraries(tool_${folder})
-      set_property(GLOBAL APPEND PROPERTY STAX_TOOL_TARGETS tool_${folder})
+      if(folder IN_LIST STAX_INSTALLED_TOOLS)
+        set_property(GLOBAL APPEND PROPERTY STAX_TOOL_TARGETS tool_${folder})
+      endif()
     endif()
   endforeach()
 endfunction()
