@@ -22,9 +22,7 @@ std::vector<std::string> sample_sentences() {
       "Penguins cannot fly, but they are excellent swimmers.",
       "東京は今日も雨です。",
       "It is raining in Tokyo again today.",
-      "The museum's new wing displays medieval armour, tapestries and a reconstructed kitchen, and admission is free "
-      "on the "
-      "first Sunday of every month.",
+      "The museum's new wing displays medieval armour and tapestries, and admission is free on the first Sunday.",
       "On some Sundays you can see the knights' armour without buying a ticket.",
       "My phone's battery drains overnight.",
       "The mobile loses its charge while I sleep.",

@@ -3,30 +3,28 @@
 #pragma once
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
-#include <stdint.h>
+#include <cstdint>
 
-#ifdef __cplusplus
 extern "C" {
-#endif
 
-typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 } DLDeviceType;
+enum DLDeviceType { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 };
 
-typedef struct {
+struct DLDevice {
   DLDeviceType device_type;
   int32_t device_id;
-} DLDevice;
+};
 
-typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 } DLDataTypeCode;
+enum DLDataTypeCode { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 };
 
 // `bits` counts one lane; scalars have one lane.
-typedef struct {
+struct DLDataType {
   uint8_t code;
   uint8_t bits;
   uint16_t lanes;
-} DLDataType;
+};
 
 // Strides in elements; null means row-major. The first element is at data + byte_offset.
-typedef struct {
+struct DLTensor {
   void* data;
   DLDevice device;
   int32_t ndim;
@@ -34,15 +32,13 @@ typedef struct {
   int64_t* shape;
   int64_t* strides;
   uint64_t byte_offset;
-} DLTensor;
+};
 
-typedef struct DLManagedTensor {
+struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
-  void (*deleter)(struct DLManagedTensor* self);
-} DLManagedTensor;
+  void (*deleter)(DLManagedTensor* self);
+};
 
-#ifdef __cplusplus
-}
-#endif
+}  // extern "C"
 #endif  // DLPACK_DLPACK_H_

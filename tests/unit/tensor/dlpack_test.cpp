@@ -30,7 +30,7 @@ struct Foreign {
     return &managed;
   }
   std::string problem() {
-    const std::string text = problem_of([&] { from_dlpack(get()); });
+    std::string text = problem_of([&] { from_dlpack(get()); });
     EXPECT_EQ(deleted, 0) << "a refused tensor still belongs to the caller";
     return text;
   }
