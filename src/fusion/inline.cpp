@@ -54,14 +54,6 @@ bool pays(const Program& program, const ItemGraph& graph, const Sizes& sizes, co
   return times(copies - 1, in) <= times(copies + 1, sizes.bytes(buffer));
 }
 
-// A consumer that overwrites what the producer reads may only read the element that it overwrites.
-bool overwrites_in_place(const Kernel& consumer) {
-  for (const loop::Access& w : loop::writes_of(consumer))
-    for (const loop::Access& r : loop::reads_of(consumer))
-      if (r.buffer == w.buffer && (r.index != w.index || r.phase > w.phase)) return false;
-  return true;
-}
-
 void inline_one(Program& program, ItemGraph& graph, const Sizes& sizes, const FusionOptions& options, int n) {
   const Kernel* producer = graph.kernel(n);
   if (!producer || !loop::is_pointwise(*producer) || producer->phases[0].stores.size() != 1) return;
@@ -77,9 +69,8 @@ void inline_one(Program& program, ItemGraph& graph, const Sizes& sizes, const Fu
   for (int c : consumers) {
     replaced.push_back(*graph.kernel(c));
     Kernel& k = replaced.back();
-    if (!loop::inline_producer(program, k, *producer, store, options.strict)) return;
+    if (!loop::inline_producer(program, k, *producer, store, options.strict, false)) return;
     if (most_loads_of_a_phase(k) > options.max_loads || work_of(k).operations > options.max_operations) return;
-    if (!overwrites_in_place(k)) return;
     if (options.can_emit && !options.can_emit(program, k)) return;
   }
   graph.absorb(n, consumers, std::move(replaced));

@@ -78,7 +78,7 @@ void separate_row_axes(Program& program, Kernel& k) {
   for (Phase& p : k.phases) {
     SymbolMap map;
     for (Axis& a : p.inner) {
-      if (used.insert(a.var.node()).second) continue;
+      if (used.insert(a.var.node()).second && a.var.name().front() == 'r') continue;
       const Expr fresh = program.fresh_axis(a.extent, 'r');
       map[a.var] = fresh;
       a.var = fresh;
