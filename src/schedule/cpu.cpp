@@ -127,7 +127,7 @@ void Chooser::choose_tile() {
     if (i == s_.vector_axis || extent(i) < lanes_ || extent(s_.vector_axis) < lanes_) continue;
     const Expr var = k_.outer[static_cast<std::size_t>(i)].var;
     const bool turned = std::any_of(k_.values.begin(), k_.values.end(), [&](const Value& v) {
-      return v.op == ScalarOp::load && byte_size(p_.buffers[static_cast<std::size_t>(v.buffer)].dtype) == 4 &&
+      return v.op == ScalarOp::load && (byte_size(v.dtype) == 4 || v.dtype == Dtype::boolean) &&
              stride_along(v.index, lane) == Stride::other && stride_along(v.index, var) == Stride::unit &&
              symbolic::linear_in(v.index, lane).has_value();
     });

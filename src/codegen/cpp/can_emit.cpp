@@ -37,10 +37,11 @@ Decision value_decision(const Kernel& k, const Value& v) {
     case ScalarOp::scan: {
       const auto combine = loop::info_of(v.combine).name;
       const bool floats = v.combine == CombineOp::welford || v.combine == CombineOp::online_softmax;
+      const bool arg = v.combine == CombineOp::argmax || v.combine == CombineOp::argmin;
       const bool truth = v.combine == CombineOp::any || v.combine == CombineOp::all;
       const bool numbers = v.combine == CombineOp::sum || v.combine == CombineOp::prod;
       if ((floats && !is_floating(v.dtype)) || (truth && v.dtype != Dtype::boolean) ||
-          (numbers && v.dtype == Dtype::boolean))
+          ((numbers || arg) && v.dtype == Dtype::boolean))
         return Decision::no(format("{} {} of {}", name, combine, to_text(v.dtype)));
       return Decision::yes();
     }

@@ -74,7 +74,7 @@ std::uint64_t KernelEmitter::identity_bits(CombineOp op, Dtype t) const {
 }
 
 std::string KernelEmitter::identity_vector(CombineOp op, Dtype t) const {
-  return format("v::splat<{}>({})", register_type(t), literal(identity_bits(op, t), t));
+  return splat(t, literal(identity_bits(op, t), t));
 }
 
 // Whether the value is the position along the only inner axis: it grows with the loop.

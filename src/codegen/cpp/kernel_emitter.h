@@ -100,7 +100,8 @@ class KernelEmitter {
 
   // tile.cpp
   void emit_tiles();
-  void emit_tile_loads(const Site& site, const std::vector<ValueId>& turned);
+  bool is_turned(const Site& site, const Value& v) const;
+  void emit_square(const Site& site, ValueId id);
 
   // inner.cpp
   Form form_of(const Value& v) const;
@@ -172,6 +173,7 @@ class KernelEmitter {
   int split_slots_ = 0;  // partial results that a part publishes
   std::unordered_map<Expr, ValueId> bounded_;      // symbol → value
   std::unordered_map<ValueId, std::string> kept_;  // value → expression that reads the kept row
+  std::unordered_map<ValueId, std::string> turned_;  // value → its transposed vector
   bool any_stream_ = false;
 };
 

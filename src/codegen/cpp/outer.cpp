@@ -56,11 +56,13 @@ void KernelEmitter::initialise_arrays(const Site& site) {
 
 // Counts shared by all lanes, once for each step of the inner loops.
 void KernelEmitter::count_step(const Site& site) {
-  for (ValueId id : combines_of(*site.phase))
-    if (value(id).combine == CombineOp::welford && value(id).args[1] == kNoValue) {
-      out_.format_line("n{}_seen += 1;", id);
-      out_.format_line("const {0} w{1} = ({0})1 / n{1}_seen;", register_type(value(id).dtype), id);
-    }
+  for (ValueId id = site.phase->begin; id < site.phase->end; ++id) {
+    const Value& v = value(id);
+    const bool tuple = v.op == ScalarOp::combine || v.op == ScalarOp::scan;
+    if (!tuple || v.combine != CombineOp::welford || v.args[1] != kNoValue) continue;
+    out_.format_line("n{}_seen += 1;", id);
+    out_.format_line("const {0} w{1} = ({0})1 / n{1}_seen;", register_type(v.dtype), id);
+  }
 }
 
 // Parts of a team into the arrays of the unit, in order of the parts; every thread for itself.

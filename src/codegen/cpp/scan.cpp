@@ -56,7 +56,7 @@ void KernelEmitter::emit_scan(const Site& site, ValueId id, const Copy& copy) {
     const std::string identity = identity_vector(v.combine, t);
     const std::string active = copy.partial ? format("v::select(v::first(n), {}, {})", x, identity) : x;
     const std::string lanes = format("v::scan_lanes<{}, {}>({}, {})", op, v.reverse, active, identity);
-    const std::string carry = format("v::splat<{}>(c{})", register_type(t), id);
+    const std::string carry = splat(t, format("c{}", id));
     out_.format_line("const {} v{} = {};", vector_type(t), id,
                      v.reverse ? combine_text(v.combine, t, lanes, carry) : combine_text(v.combine, t, carry, lanes));
     out_.format_line("c{} = v{}[{}]{};", id, id, v.reverse ? "0" : "v::L - 1", t == Dtype::boolean ? " != 0" : "");

@@ -1,7 +1,84 @@
+// The tiled form: a unit is a rectangle of the vectorised axis and the tile axis. Loads that are contiguous along the tile
+// axis come in squares of L vectors and are transposed in registers; everything else is the outer form, row by row.
+#include <fmt/format.h>
+
 #include "codegen/cpp/kernel_emitter.h"
 
 namespace stax::codegen {
 
-void KernelEmitter::emit_tiles() { throw InternalError("tiles"); }
+using fmt::format;
+
+bool KernelEmitter::is_turned(const Site& site, const Value& v) const {
+  if (v.op != ScalarOp::load) return false;
+  const Dtype t = p_.buffers[static_cast<std::size_t>(v.buffer)].dtype;
+  if (byte_size(compute_dtype(t)) != 4 && t != Dtype::boolean) return false;
+  const Address a = address_of(site, v.index);
+  if (a.kind != Address::strided || a.level != 1) return false;
+  const auto along_tile = symbolic::linear_in(v.index, site.loops[0].var);
+  return along_tile && along_tile->coefficient.is_constant(1);
+}
+
+void KernelEmitter::emit_square(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  const Address a = address_of(site, v.index);
+  const auto type = memory_type(p_.buffers[static_cast<std::size_t>(v.buffer)].dtype);
+  SymbolNames corner = names_;
+  corner[site.axis] = "e";
+  corner[site.loops[0].var] = "g";
+  const std::string stride = text_of(a.coefficient);
+  out_.format_line("{} m{}[v::L];", vector_type(v.dtype), id);
+  const auto block = out_.block("{");
+  out_.format_line("const {}* const s = buf{} + {};", type, v.buffer, expr_(v.index, corner));
+  {
+    const auto whole = out_.block("if (n == v::L && rows == v::L) {");
+    out_.format_line("#pragma GCC unroll {}", lanes_);
+    out_.format_line("for (i64 j = 0; j < v::L; j++) m{}[j] = v::load(s + j * {});", id, stride);
+  }
+  {
+    const auto part = out_.block("else {");
+    out_.format_line("for (i64 j = 0; j < v::L; j++) m{}[j] = {}{{}};", id, vector_type(v.dtype));
+    out_.format_line("for (i64 j = 0; j < n; j++) m{}[j] = v::load_part(s + j * {}, rows);", id, stride);
+  }
+  out_.format_line("v::transpose(m{});", id);
+}
+
+void KernelEmitter::emit_tiles() {
+  needs_.insert("transpose");
+  Site site;
+  site.phase = &k_.phases[0];
+  for (int axis : {s_.tile_axis, s_.vector_axis}) site.loops.push_back(k_.outer[static_cast<std::size_t>(axis)]);
+  site.lo = {"d0", "c0"};
+  site.hi = {"d1", "c1"};
+  site.axis = site.loops.back().var;
+  const Levels levels(k_, *site.phase, {site.loops[0].var, site.loops[1].var}, [](ValueId) { return 0; });
+  site.levels = &levels;
+  for (ValueId v = 0; v < site.phase->end; ++v)
+    vector_[static_cast<std::size_t>(v)] = levels.of(v) == site.depth();
+  std::vector<ValueId> turned;
+  for (ValueId v = site.phase->begin; v < site.phase->end; ++v)
+    if (vector_[static_cast<std::size_t>(v)] && is_turned(site, value(v))) turned.push_back(v);
+  for (ValueId v : turned) turned_.emplace(v, format("m{}[k]", v));
+
+  emit_level(site, 0, {});
+  const auto across = out_.block("for (i64 g = d0; g < d1; g += v::L) {");
+  out_.line("const i64 rows = v::index_min(v::L, d1 - g);");
+  const auto along = out_.block("for (i64 e = c0; e < c1; e += v::L) {");
+  out_.line("const i64 n = v::index_min(v::L, c1 - e);");
+  for (ValueId v : turned) emit_square(site, v);
+  for (const bool partial : {false, true}) {
+    const auto branch = out_.block(partial ? "else {" : "if (n == v::L) {");
+    const auto loop = out_.block("for (i64 k = 0; k < rows; k++) {");
+    out_.format_line("const i64 {} = g + k;", bare(site.loops[0].var));
+    emit_level(site, 1, {});
+    out_.format_line("const i64 {} = e;", bare(site.axis));
+    Copy copy{0, partial, s_.phases[0].stream && !partial};
+    if (copy.stream) {
+      const Address a = address_of(site, site.phase->stores[0].index);
+      copy.stream = a.kind == Address::unit;
+      if (copy.stream) out_.format_line("const bool stream0 = stream && v::is_aligned(q0_0 + {});", position(site));
+    }
+    emit_level(site, 2, copy);
+  }
+}
 
 }  // namespace stax::codegen

@@ -81,6 +81,10 @@ std::uint64_t extreme_bits(Dtype t, bool largest) {
   });
 }
 
+std::string splat(Dtype t, std::string_view text) {
+  return t == Dtype::boolean ? fmt::format("v::splat({})", text) : fmt::format("v::splat<{}>({})", register_type(t), text);
+}
+
 std::string literal_of(double v, Dtype t) {
   if (t == Dtype::f32) return literal(std::bit_cast<std::uint32_t>(static_cast<float>(v)), t);
   if (t == Dtype::f64) return literal(std::bit_cast<std::uint64_t>(v), t);

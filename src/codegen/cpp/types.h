@@ -15,6 +15,8 @@ std::string_view vector_type(Dtype compute);     // "boolv", "f32v"
 std::string literal(std::uint64_t bits, Dtype compute);
 // Bits of the largest or smallest value: infinities for floats.
 std::uint64_t extreme_bits(Dtype compute, bool largest);
+// The vector with `text` in every lane.
+std::string splat(Dtype compute, std::string_view text);
 std::string literal_of(double v, Dtype compute);
 
 }  // namespace stax::codegen

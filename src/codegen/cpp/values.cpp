@@ -14,11 +14,11 @@ std::string KernelEmitter::ref(ValueId id, bool vector) const {
   const Value& v = value(id);
   if (v.op == ScalarOp::constant) {
     const std::string text = literal(v.bits, v.dtype);
-    return vector ? format("v::splat<{}>({})", register_type(v.dtype), text) : text;
+    return vector ? splat(v.dtype, text) : text;
   }
   std::string name = format("v{}", id);
   if (v.op == ScalarOp::part) name = v.part == 0 ? format("v{}", v.args[0]) : format("v{}_{}", v.args[0], v.part);
-  if (vector && !is_vector(id)) return format("v::splat<{}>({})", register_type(v.dtype), name);
+  if (vector && !is_vector(id)) return splat(v.dtype, name);
   return name;
 }
 
@@ -201,7 +201,7 @@ std::string KernelEmitter::operation_text(const Value& v, bool vector) {
     for (int i = 0; i < 3; ++i) {
       const ValueId arg = v.args[static_cast<std::size_t>(i)];
       if (arg == kNoValue) continue;
-      a[i] = vector ? ref(arg, true) : format("v::splat<{}>({})", register_type(value(arg).dtype), ref(arg, false));
+      a[i] = vector ? ref(arg, true) : splat(value(arg).dtype, ref(arg, false));
     }
     text = fill_pattern(pattern, a[0], a[1], a[2], type);
   }
@@ -250,6 +250,10 @@ void KernelEmitter::emit_value(const Site& site, ValueId id, const Copy& copy) {
                      position(site), copy.partial ? ", n" : "");
     return;
   }
+  if (const auto turned = turned_.find(id); turned != turned_.end()) {
+    out_.format_line("{} v{} = {};", declare(v.dtype, true), id, turned->second);
+    return;
+  }
   switch (v.op) {
     case ScalarOp::constant:
     case ScalarOp::part:
@@ -278,7 +282,7 @@ void KernelEmitter::emit_level(const Site& site, int level, const Copy& copy) {
   for (ValueId id = p.begin; id < p.end; ++id) {
     const Value& v = value(id);
     if (kept_.contains(id) && !deepest) continue;
-    if (v.op == ScalarOp::load && is_vector(id) && !kept_.contains(id)) {
+    if (v.op == ScalarOp::load && is_vector(id) && !kept_.contains(id) && !turned_.contains(id)) {
       const Address a = address_of(site, v.index);
       if (a.kind != Address::lanes && a.level == level) emit_pointer(site, format("p{}", id), v.buffer, a.rest, false);
     }
@@ -308,7 +312,7 @@ void KernelEmitter::emit_store(const Site& site, std::size_t index, const Copy& 
   const bool vector = static_cast<bool>(site.axis);
   const std::string x = cast_text(ref(s.value, vector), from, compute_dtype(to), vector);
   if (!vector) {
-    out_.format_line("v::store1<{}>(buf{} + {}, {});", memory_type(to), s.buffer, text_of(s.index), x);
+    out_.format_line("v::store1(buf{} + {}, ({})({}));", s.buffer, text_of(s.index), register_type(to), x);
     return;
   }
   const Address a = address_of(site, s.index);

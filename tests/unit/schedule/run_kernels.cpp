@@ -70,8 +70,8 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
   for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lm")}) options.argv.push_back(a);
   const base::ProcessResult result = base::run_process(options);
   seconds_ = result.seconds;
-  STAX_CHECK(result.ok(), result.err + result.out);
-  library_ = dlopen(so.c_str(), RTLD_NOW | RTLD_LOCAL);
+  STAX_CHECK(result.ok(), result.err.substr(0, 3000));
+  library_ = dlopen(so.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)  /* threads of the OpenMP pool outlive it */;
   STAX_CHECK(library_, dlerror());
 }
 
