@@ -25,11 +25,12 @@ struct FusionOptions {
   // The machine, in figures that only decide what pays.
   std::int64_t parallel_units = 2;          // independent units that fill the machine: threads, or multiprocessors
   std::int64_t cache_bytes = 1 << 20;       // of one thread or multiprocessor: what a unit can read twice for one read
-  std::int64_t small_elements = 16 * 1024;  // below this a launch costs more than lost parallelism or traffic
+  std::int64_t small_elements = 16 * 1024;  // a kernel that never has more elements is bound by its launch
   bool shares_rows = true;  // all units may work on one row together, so few rows still fill the machine
 
   // Realisation thresholds.
   int max_loads = 24;         // distinct loads that may gather in one phase
+  int max_stores = 16;        // of one kernel
   int max_operations = 256;   // values of one kernel
   int cheap_operations = 12;  // a producer with at most this many operations, none expensive, may be computed again
 

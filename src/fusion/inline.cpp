@@ -48,10 +48,12 @@ bool pays(const Program& program, const ItemGraph& graph, const Sizes& sizes, co
   if (cheap && work.loads == 0) return true;
   if (!cheap || work.loads > 2) return false;
   if (expands) return true;
-  // Realised: inputs once, the buffer once written and `copies` times read. Inlined: inputs `copies` times.
+  // Several copies read the inputs several times; a buffer would be read instead, and consumers that join the
+  // producer's kernel would not even read that.
   std::int64_t in = 0;
   for (const auto& [b, bytes] : traffic_of(program, sizes, producer).read) in += bytes;
-  return times(copies - 1, in) <= times(copies + 1, sizes.bytes(buffer));
+  const std::int64_t out = sizes.bytes(buffer);
+  return in <= out + out / 8;
 }
 
 void inline_one(Program& program, ItemGraph& graph, const Sizes& sizes, const FusionOptions& options, int n) {

@@ -43,10 +43,11 @@ Directions directions_of(const Program& program, const Sizes& sizes, const Kerne
   return d;
 }
 
-std::int64_t elements_of(const Sizes& sizes, const Kernel& k) {
+// Never more than so many elements, whatever the sizes.
+bool is_small(const Sizes& sizes, const Kernel& k, std::int64_t limit) {
   std::int64_t inner = 1;
-  for (const loop::Phase& p : k.phases) inner = std::max(inner, sizes.product(p.inner));
-  return times(sizes.product(k.outer), inner);
+  for (const loop::Phase& p : k.phases) inner = std::max(inner, sizes.at_most(p.inner));
+  return times(sizes.at_most(k.outer), inner) <= limit;
 }
 
 }  // namespace
@@ -141,13 +142,14 @@ Decision Joiner::pays(int a, int b, const Kernel& joined, bool gains_rows) const
     return Decision::no(fmt::format("more than {} loads in one phase", options_.max_loads));
   if (work_of(joined).operations > options_.max_operations)
     return Decision::no(fmt::format("more than {} operations in one kernel", options_.max_operations));
+  if (static_cast<int>(loop::writes_of(joined).size()) > options_.max_stores)
+    return Decision::no(fmt::format("more than {} stores in one kernel", options_.max_stores));
 
   const std::int64_t apart = traffic_of(program_, sizes_, ka, options_.cache_bytes).total() +
                              traffic_of(program_, sizes_, kb, options_.cache_bytes).total();
   const std::int64_t saved = apart - traffic_of(program_, sizes_, joined, options_.cache_bytes).total();
-  const std::int64_t work = std::max(elements_of(sizes_, ka), elements_of(sizes_, kb));
-  const bool small = work <= options_.small_elements;
-  if (small) return Decision::yes();
+  if (is_small(sizes_, ka, options_.small_elements) && is_small(sizes_, kb, options_.small_elements))
+    return Decision::yes();
   if (saved <= 0) return Decision::no("no traffic would be saved");
 
   const std::int64_t units = sizes_.product(joined.outer);

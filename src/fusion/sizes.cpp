@@ -41,6 +41,12 @@ std::int64_t Sizes::product(const std::vector<Axis>& axes) const {
   return n;
 }
 
+std::int64_t Sizes::at_most(const std::vector<Axis>& axes) const {
+  std::int64_t n = 1;
+  for (const Axis& a : axes) n = times(n, std::max<std::int64_t>(symbolic::range_of(a.extent, &program_.facts).hi, 0));
+  return n;
+}
+
 std::int64_t Sizes::elements(BufferId buffer) const {
   const loop::Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];
   std::int64_t n = 1;

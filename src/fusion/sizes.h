@@ -18,7 +18,8 @@ class Sizes {
 
   std::int64_t at_hint(loop::Expr e) const;  // never negative; axes count as 0
   std::int64_t product(const std::vector<loop::Axis>& axes) const;
-  std::int64_t elements(loop::BufferId buffer) const;  // distinct elements: axes of stride 0 count once
+  std::int64_t at_most(const std::vector<loop::Axis>& axes) const;  // the product for every size that the facts allow
+  std::int64_t elements(loop::BufferId buffer) const;               // distinct elements: axes of stride 0 count once
   std::int64_t bytes(loop::BufferId buffer) const;
 
  private:

@@ -1,6 +1,6 @@
 // Fused programs compute what the lowered ones compute: bit for bit, since fusion neither reorders nor drops
 // operations; half types under strict numerics, where no rounding is dropped either.
-// STAX_FUSION_SEED=n replays one seed.
+// STAX_FUSION_SEED=n replays one seed, STAX_FUSION_SEEDS=n runs n of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -42,7 +42,8 @@ std::string check(std::uint32_t seed, const Case& c, int* before = nullptr, int*
 void check_all(const Case& c, std::uint32_t seeds) {
   int before = 0, after = 0;
   const char* one = std::getenv("STAX_FUSION_SEED");
-  for (std::uint32_t seed = one ? static_cast<std::uint32_t>(std::atoi(one)) : 0; seed < seeds; ++seed) {
+  if (const char* more = std::getenv("STAX_FUSION_SEEDS")) seeds = static_cast<std::uint32_t>(std::atoi(more));
+  for (std::uint32_t seed = one ? static_cast<std::uint32_t>(std::atoi(one)) : 0; one || seed < seeds; ++seed) {
     ASSERT_EQ(check(seed, c, &before, &after), "") << "seed " << seed;
     if (one) return;
   }
