@@ -61,7 +61,9 @@ struct OpDef {
   std::string doc{};
   std::vector<Param> params{};
   std::vector<std::string> results = {"result"};
-  bool method = false;  // also a member of Tensor
+  bool method = false;       // also a member of Tensor
+  bool internal = false;     // made by passes and decompositions only: not in the public API
+  bool handwritten = false;  // its public declaration is not generated from the schema
 
   // Result types; not for view operators. Throws UserError through the context.
   std::function<std::vector<TensorType>(InferContext&)> infer = {};

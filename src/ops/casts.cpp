@@ -20,6 +20,7 @@ void lower_copy(LowerContext& c, const Node& node) {
 OpDef cast() {
   OpDef def;
   def.name = "cast";
+  def.handwritten = true;
   def.doc =
       "Elements converted to `dtype`: rounds to nearest even, float to integer truncates, integers wrap, to boolean is "
       "!= 0. "

@@ -32,6 +32,7 @@ Expr row_major_element(LowerContext& c, const std::vector<Expr>& sizes, Index in
 OpDef full() {
   OpDef def;
   def.name = "full";
+  def.handwritten = true;
   def.doc = "Every element is `value`.";
   def.params = {operand("value", "a host scalar or a rank-0 tensor"), sizes_param(), result_dtype_param(),
                 device_param()};
@@ -61,6 +62,7 @@ OpDef full() {
 OpDef arange() {
   OpDef def;
   def.name = "arange";
+  def.handwritten = true;
   def.doc =
       "start, start + step, … below end (above it for a negative step), as `dtype`; each element is start + i · step.";
   def.params = {{"start", ParamKind::dim, std::int64_t{0}, "first"},
@@ -109,6 +111,7 @@ OpDef arange() {
 OpDef random(const char* name, const char* doc, bool normal) {
   OpDef def;
   def.name = name;
+  def.handwritten = true;
   def.doc = doc;
   def.params = {operand("seed", "a host integer"), sizes_param(), result_dtype_param(), device_param()};
   def.infer = [](InferContext& c) {

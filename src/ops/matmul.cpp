@@ -98,6 +98,7 @@ double reference_activation(const std::string& name, double x) {
 OpDef matmul_fused() {
   OpDef def;
   def.name = "matmul_fused";
+  def.internal = true;
   def.doc =
       "activation(scale · a·b + bias) + residual. a [batch…, m, k], b [batch…, k, n]; batch sizes broadcast. Half "
       "types accumulate in f32, "

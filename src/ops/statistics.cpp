@@ -19,6 +19,7 @@ OpDef tuple_reduction(const char* name, const char* doc, CombineOp op, std::vect
                       std::function<void(const std::vector<double>&, double*)> reference) {
   OpDef def;
   def.name = name;
+  def.internal = true;
   def.doc = doc;
   def.results = std::move(results);
   const std::size_t parts = def.results.size();

@@ -14,6 +14,7 @@ using Ints = std::vector<std::int64_t>;
 OpDef strided_write() {
   OpDef def;
   def.name = "strided_write";
+  def.internal = true;
   def.doc =
       "A copy of x whose elements at offset + Σ index·strides are those of `source`. The strides count in x's own "
       "memory, and reach only "

@@ -1,0 +1,56 @@
+// Tensors made from nothing, from memory and from files.
+#pragma once
+#include <stax/frontend/tensor.h>
+
+#include <map>
+#include <span>
+
+namespace stax {
+
+// Where creation functions put their result: set here, else STAX_DEVICE, else the CPU.
+Device default_device();
+void set_default_device(Device device);
+
+using Where = std::source_location;
+Tensor full(const Shape& shape, const Scalar& value, Dtype dtype, Where where = Where::current());
+// The dtype of the value: f32, i64 or boolean.
+Tensor full(const Shape& shape, const Scalar& value, Where where = Where::current());
+Tensor zeros(const Shape& shape, Dtype dtype = f32, Where where = Where::current());
+Tensor ones(const Shape& shape, Dtype dtype = f32, Where where = Where::current());
+// start, start + step, … before end.
+Tensor arange(const Dim& end, Dtype dtype = i64, Where where = Where::current());
+Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, Dtype dtype = i64,
+              Where where = Where::current());
+// Standard normal, uniform in [0, 1): pure functions of the seed and the element.
+Tensor randn(const Shape& shape, const Scalar& seed, Dtype dtype = f32, Where where = Where::current());
+Tensor rand(const Shape& shape, const Scalar& seed, Dtype dtype = f32, Where where = Where::current());
+
+namespace frontend {
+Tensor from_memory(const void* data, std::size_t count, Dtype dtype, const Shape& shape, Where where);
+}
+// Copies of memory; the element count must be the shape's.
+template <class T>
+Tensor from_span(std::span<const T> values, const Shape& shape, Where where = Where::current()) {
+  return frontend::from_memory(values.data(), values.size(), dtype_of<T>(), shape, where);
+}
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, Where where = Where::current()) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+    return frontend::from_memory(bytes.data(), bytes.size(), boolean, shape, where);
+  } else {
+    return frontend::from_memory(values.data(), values.size(), dtype_of<T>(), shape, where);
+  }
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, Where where = Where::current()) {
+  return frontend::from_memory(values.begin(), values.size(), dtype_of<T>(), Shape{Dim(values.size())}, where);
+}
+// The memory itself, row-major; it must outlive the tensor. Its contents may change at any time.
+Tensor from_blob(void* data, const Shape& shape, Dtype dtype);
+
+Tensor load_npy(const std::string& path);
+void save_npy(const std::string& path, const Tensor& t);
+std::map<std::string, Tensor> load_safetensors(const std::string& path);
+
+}  // namespace stax

@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/log.h"
+#include "frontend/core_impl.h"
+
+namespace stax::frontend {
+
+FlatArgs::FlatArgs(const Leaves& leaves, const std::vector<Tensor>& captured) {
+  for (const Tensor* t : leaves.tensors)
+    if (t->defined()) tensors.push_back(&t->impl()->array);
+  for (const Tensor& t : captured) tensors.push_back(&t.impl()->array);
+  for (const Scalar* s : leaves.scalars) {
+    if (s->kind() == Scalar::Kind::dim)
+      scalars.push_back(plan::ScalarValue::of(s->dim().value()));
+    else if (s->kind() == Scalar::Kind::floating)
+      scalars.push_back(plan::ScalarValue::of(s->floating()));
+    else if (s->kind() == Scalar::Kind::boolean)
+      scalars.push_back(plan::ScalarValue::of(s->integer() != 0));
+    else
+      scalars.push_back(plan::ScalarValue::of(s->integer()));
+  }
+}
+
+// Constants, then what every plan takes for granted: dtype, rank, device of the tensors, kinds of the scalars.
+void Core::Impl::group_key(const Leaves& leaves, std::string& key) {
+  key = leaves.key;
+  for (const Tensor* t : leaves.tensors) {
+    if (!t->defined()) {
+      key += '-';
+      continue;
+    }
+    const Array& a = t->impl()->array;
+    const Device d = a.device();
+    const char bytes[] = {'t', static_cast<char>(a.dtype()), static_cast<char>(a.rank()), static_cast<char>(d.kind),
+                          static_cast<char>(d.index)};
+    key.append(bytes, sizeof(bytes));
+  }
+  for (const Scalar* s : leaves.scalars) {
+    const char bytes[] = {'s', static_cast<char>(s->kind())};
+    key.append(bytes, sizeof(bytes));
+  }
+}
+
+std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leaves& leaves,
+                                              std::vector<std::string>* failures, std::string& eager_reason) {
+  std::shared_lock lock(mutex);
+  auto it = groups.find(key);
+  if (it == groups.end()) return nullptr;
+  eager_reason = it->second.eager_reason;
+  for (std::size_t i = 0; i < it->second.entries.size(); ++i) {
+    const std::shared_ptr<const Entry>& entry = it->second.entries[i];
+    const FlatArgs args(leaves, entry->captured);
+    plan::GuardFailure why;
+    if (entry->artifact->executable.check(args.view(), failures ? &why : nullptr)) return entry;
+    if (failures) failures->push_back(fmt::format("artifact {}: {}", i, why.text));
+    ++guard_misses;
+  }
+  return nullptr;
+}
+
+bool Core::Impl::run(const Entry& entry, const Leaves& leaves, std::vector<Tensor>& outputs) const {
+  const FlatArgs args(leaves, entry.captured);
+  boost::container::small_vector<Array, 4> arrays(entry.outputs);
+  entry.artifact->executable.run(args.view(), {arrays.data(), arrays.size()});
+  outputs.reserve(arrays.size());
+  for (Array& a : arrays) outputs.emplace_back(std::move(a));
+  return true;
+}
+
+std::string Core::Impl::limit_reached(const Group& group) const {
+  if (static_cast<int>(group.entries.size()) >= options.max_artifacts)
+    return fmt::format("{} artifacts exist for this structure of arguments: the limit max_artifacts = {} is reached",
+                       group.entries.size(), options.max_artifacts);
+  if (static_cast<int>(entries.size()) >= options.max_compiles)
+    return fmt::format("{} compiles were made: the limit max_compiles = {} is reached", entries.size(),
+                       options.max_compiles);
+  if (options.compile_budget > 0 && compile_seconds >= options.compile_budget)
+    return fmt::format("{:.2f} s were spent on compiles: the limit compile_budget = {} s is reached", compile_seconds,
+                       options.compile_budget);
+  return {};
+}
+
+namespace {
+
+// Which axes of the arguments become symbols in the next compile.
+std::vector<std::vector<bool>> dynamic_axes(const CompileOptions& options, Group& group, const Leaves& leaves) {
+  std::vector<std::vector<bool>> axes(leaves.tensors.size());
+  std::vector<std::vector<std::int64_t>> sizes(leaves.tensors.size());
+  for (std::size_t i = 0; i < leaves.tensors.size(); ++i) {
+    if (!leaves.tensors[i]->defined()) continue;
+    const Array& a = leaves.tensors[i]->impl()->array;
+    sizes[i].assign(a.sizes().begin(), a.sizes().end());
+    axes[i].assign(a.sizes().size(), options.dynamic == Dynamic::yes && !leaves.nested[i]);
+  }
+  if (options.dynamic != Dynamic::automatic) return axes;
+  if (group.first_sizes.empty()) {
+    group.first_sizes = sizes;
+    group.dynamic = axes;
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (std::size_t d = 0; d < sizes[i].size(); ++d)
+      if (sizes[i][d] != group.first_sizes[i][d]) group.dynamic[i][d] = true;
+  return group.dynamic;
+}
+
+void check_device(const CompileOptions& options, const Leaves& leaves) {
+  if (options.device.empty()) return;
+  const Device wanted = parse_device(options.device);
+  for (std::size_t i = 0; i < leaves.tensors.size(); ++i)
+    if (leaves.tensors[i]->defined() && leaves.tensors[i]->device() != wanted)
+      throw UserError(fmt::format("tensor argument {} is on {}, the compiled function takes {}", i,
+                                  to_string(leaves.tensors[i]->device()), options.device),
+                      {}, "Move it with .to(device)");
+}
+
+}  // namespace
+
+std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leaves& leaves, const Runner& runner,
+                                              const std::vector<std::string>& failures) {
+  std::vector<std::vector<bool>> dynamic;
+  {
+    std::unique_lock lock(mutex);
+    Group& group = groups[key];
+    if (std::string limit = limit_reached(group); !limit.empty()) {
+      if (options.fullgraph)
+        throw UserError("compile: " + limit, {},
+                        "Raise the limit, use Dynamic::yes, or leave out fullgraph to run such calls uncompiled");
+      if (base::log_enabled(base::LogLevel::info))
+        base::log(base::LogLevel::info, limit + "; this call runs uncompiled");
+      return nullptr;
+    }
+    dynamic = dynamic_axes(options, group, leaves);
+  }
+  compiler::Session& session = compiler::Session::of(settings.cache_dir);
+  try {
+    (void)session.kernels();
+  } catch (const UserError& e) {
+    if (options.strict_native || options.fullgraph) throw;
+    std::unique_lock lock(mutex);
+    groups[key].eager_reason = e.what();
+    base::log(base::LogLevel::warn, fmt::format("{}; the function runs uncompiled", e.what()));
+    return nullptr;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  auto entry = std::make_shared<Entry>();
+  try {
+    TraceResult traced = trace_call(leaves, runner, dynamic, options.fullgraph, name);
+    entry->graph = traced.trace->shared_graph();
+    entry->prototype = traced.call.prototype;
+    entry->captured = traced.trace->captured();
+    entry->outputs = traced.call.results.size();
+    entry->artifact = compiler::compile_graph(*entry->graph, settings, session, traced.trace->scalar_guards());
+  } catch (const GraphBreak& b) {
+    std::unique_lock lock(mutex);
+    groups[key].eager_reason = b.reason + (b.where.known() ? " at " + to_string(b.where) : "");
+    return nullptr;
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  ++compiles;
+  kernels_built += entry->artifact->kernels_built;
+  cache_hits += entry->artifact->cache_hits;
+  std::unique_lock lock(mutex);
+  compile_seconds += seconds.count();
+  if (!failures.empty())
+    recompiles.push_back(fmt::format("compile {}: {}", entries.size() + 1, fmt::join(failures, "; ")));
+  entries.push_back(entry);
+  auto& list = groups[key].entries;
+  list.insert(list.begin(), entry);
+  return entry;
+}
+
+Core::Core(CompileOptions options, std::string name) : impl_(std::make_unique<Impl>()) {
+  impl_->options = with_environment(std::move(options));
+  impl_->name = std::move(name);
+  impl_->settings.strict_numerics = impl_->options.numerics == Numerics::strict;
+  impl_->settings.index_checks = impl_->options.checks;
+  impl_->settings.cache_dir = impl_->options.cache_dir;
+}
+Core::~Core() = default;
+
+std::shared_ptr<const void> Core::call(const Leaves& leaves, const Runner& runner, std::vector<Tensor>& outputs) {
+  Impl& s = *impl_;
+  if (Trace::current()) return nullptr;  // inside another trace the function is inlined
+  ++s.calls;
+  check_device(s.options, leaves);
+  thread_local std::string key;
+  Impl::group_key(leaves, key);
+  std::string eager_reason;
+  std::shared_ptr<const Entry> entry = s.find(key, leaves, nullptr, eager_reason);
+  if (!entry && eager_reason.empty()) {
+    const std::string own_key = key;  // tracing may call other compiled functions
+    std::lock_guard one_at_a_time(s.compile_mutex);
+    std::vector<std::string> failures;
+    entry = s.find(own_key, leaves, &failures, eager_reason);
+    if (!entry && eager_reason.empty()) entry = s.make(own_key, leaves, runner, failures);
+  }
+  if (!entry) {
+    ++s.fallbacks;
+    return nullptr;
+  }
+  s.run(*entry, leaves, outputs);
+  return entry->prototype;
+}
+
+CompiledStats Core::stats() const {
+  const Impl& s = *impl_;
+  return {s.calls, s.compiles, s.kernels_built, s.cache_hits, s.guard_misses, s.fallbacks};
+}
+
+}  // namespace stax::frontend

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+#include <stax/frontend/creation.h>
+#include <stax/tensor/io.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "base/env.h"
+#include "frontend/dispatch.h"
+
+namespace stax {
+
+using frontend::apply_one;
+using frontend::attribute;
+
+namespace {
+std::mutex device_mutex;
+std::optional<Device> chosen_device;
+}  // namespace
+
+Device default_device() {
+  std::lock_guard lock(device_mutex);
+  if (!chosen_device) {
+    const char* text = std::getenv("STAX_DEVICE");
+    chosen_device = text && *text ? parse_device(text) : Device{};
+  }
+  return *chosen_device;
+}
+
+void set_default_device(Device device) {
+  std::lock_guard lock(device_mutex);
+  chosen_device = device;
+}
+
+namespace {
+graph::Attributes with_device(graph::Attributes a) {
+  a["device"] = to_string(default_device());
+  return a;
+}
+}  // namespace
+
+Tensor full(const Shape& shape, const Scalar& value, Dtype dtype, Where where) {
+  return apply_one("full", {value}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+}
+Tensor full(const Shape& shape, const Scalar& value, Where where) {
+  const Dtype t = value.is_floating()                                                                    ? f32
+                  : value.kind() == Scalar::Kind::boolean || value.value_kind() == Scalar::Kind::boolean ? boolean
+                                                                                                         : i64;
+  return full(shape, value, t, where);
+}
+Tensor zeros(const Shape& shape, Dtype dtype, Where where) { return full(shape, 0, dtype, where); }
+Tensor ones(const Shape& shape, Dtype dtype, Where where) { return full(shape, 1, dtype, where); }
+Tensor arange(const Dim& end, Dtype dtype, Where where) { return arange(Dim(0), end, 1, dtype, where); }
+Tensor arange(const Dim& start, const Dim& end, std::int64_t step, Dtype dtype, Where where) {
+  return apply_one(
+      "arange", {},
+      with_device({{"start", attribute(start)}, {"end", attribute(end)}, {"step", step}, {"dtype", dtype}}), where);
+}
+Tensor randn(const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
+  return apply_one("randn", {seed}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+}
+Tensor rand(const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
+  return apply_one("rand", {seed}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+}
+
+namespace {
+
+std::vector<std::int64_t> numbers(const Shape& shape, const char* what, const SourceLoc& where) {
+  std::vector<std::int64_t> sizes;
+  for (const Dim& d : shape) {
+    if (d.is_symbolic()) throw UserError(fmt::format("{}: a symbolic size cannot shape host memory", what), where);
+    sizes.push_back(d.number());
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Tensor frontend::from_memory(const void* data, std::size_t count, Dtype dtype, const Shape& shape, Where where) {
+  const std::vector<std::int64_t> sizes = numbers(shape, "from_vector", where);
+  Array a = Array::empty(std::span<const std::int64_t>(sizes), dtype);
+  if (static_cast<std::size_t>(a.numel()) != count)
+    throw UserError(
+        fmt::format("from_vector: {} values for shape {} of {} elements", count, to_string(shape), a.numel()), where,
+        "The element counts must be equal");
+  if (count) std::memcpy(a.data(), data, count * static_cast<std::size_t>(byte_size(dtype)));
+  Tensor t(std::move(a));
+  return default_device() == Device{} ? t : t.to(default_device());
+}
+
+Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
+  const std::vector<std::int64_t> sizes = numbers(shape, "from_blob", {});
+  Layout layout = contiguous_layout(sizes);
+  auto storage = std::make_shared<Storage>(data, static_cast<std::size_t>(layout.numel() * byte_size(dtype)), Device{},
+                                           std::function<void()>{});
+  storage->escape();
+  return Tensor(Array(std::move(storage), dtype, std::move(layout)));
+}
+
+Tensor load_npy(const std::string& path) { return Tensor(io::load_npy(path)); }
+void save_npy(const std::string& path, const Tensor& t) { io::save_npy(path, t.to(cpu).array()); }
+std::map<std::string, Tensor> load_safetensors(const std::string& path) {
+  std::map<std::string, Tensor> result;
+  for (auto& [name, array] : io::load_safetensors(path)) result.emplace(name, Tensor(std::move(array)));
+  return result;
+}
+
+}  // namespace stax

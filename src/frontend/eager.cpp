@@ -1,0 +1,118 @@
+// Operators outside a trace.
+#include <fmt/format.h>
+#include <stax/frontend/compile.h>
+
+#include <map>
+#include <mutex>
+
+#include "base/env.h"
+#include "frontend/core_impl.h"
+#include "frontend/dispatch.h"
+#include "graph/interpret.h"
+
+namespace stax::frontend {
+
+namespace {
+
+// From this many elements on an operator is worth a compile.
+constexpr std::int64_t kReferenceElements = 64 * 1024;
+
+bool always_reference() {
+  static const bool value = base::env_choice("STAX_EAGER") == "reference";
+  return value;
+}
+
+std::string attribute_key(const graph::Attributes& attributes) {
+  std::string key;
+  for (const auto& [name, a] : attributes) {
+    key += name + "=";
+    if (const auto* b = std::get_if<bool>(&a))
+      key += *b ? "true" : "false";
+    else if (const auto* i = std::get_if<std::int64_t>(&a))
+      key += std::to_string(*i);
+    else if (const auto* d = std::get_if<double>(&a))
+      key += fmt::format("{:a}", *d);
+    else if (const auto* s = std::get_if<std::string>(&a))
+      key += *s;
+    else if (const auto* t = std::get_if<Dtype>(&a))
+      key += to_text(*t);
+    else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a))
+      key += fmt::format("[{}]", fmt::join(*list, ","));
+    key += ";";
+  }
+  return key;
+}
+
+// The compiled form of one operator with one set of attributes; sizes are symbols.
+Core& core_of(const std::string& key, const std::string& name) {
+  static std::mutex mutex;
+  static auto* cores = new std::map<std::string, std::unique_ptr<Core>>;
+  std::lock_guard lock(mutex);
+  auto& slot = (*cores)[key];
+  if (!slot)
+    slot =
+        std::make_unique<Core>(CompileOptions{.dynamic = Dynamic::yes, .max_artifacts = 64, .max_compiles = 256}, name);
+  return *slot;
+}
+
+std::vector<Tensor> run_reference(const graph::OpDef& op, const std::vector<Operand>& operands,
+                                  const graph::Attributes& attributes, const SourceLoc& where) {
+  std::vector<Array> arrays;
+  std::vector<bool> scalars;
+  for (const Operand& o : operands) {
+    arrays.push_back(o.is_tensor ? o.tensor.array() : o.given ? scalar_array(o.scalar) : Array{});
+    scalars.push_back(!o.is_tensor && o.given);
+  }
+  std::vector<Tensor> results;
+  for (Array& a : graph::evaluate_op(op, arrays, scalars, attributes, where)) results.emplace_back(std::move(a));
+  return results;
+}
+
+std::int64_t result_elements(const graph::OpDef& op, const graph::Attributes& attributes) {
+  auto it = attributes.find("sizes");
+  const auto* list =
+      it == attributes.end() || op.is_view() ? nullptr : std::get_if<std::vector<std::int64_t>>(&it->second);
+  if (!list) return 0;
+  std::int64_t n = 1;
+  for (std::int64_t s : *list) n *= std::max<std::int64_t>(s, 0);
+  return n;
+}
+
+}  // namespace
+
+std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>& operands,
+                              const graph::Attributes& attributes, const SourceLoc& where) {
+  std::int64_t elements = result_elements(op, attributes);
+  bool on_cpu = true;
+  for (const Operand& o : operands) {
+    if (!o.is_tensor) continue;
+    const Array a = o.tensor.array(std::source_location{});
+    elements = std::max(elements, a.numel());
+    on_cpu &= a.device().kind == DeviceKind::cpu;
+  }
+  if (on_cpu && (op.is_view() || elements < kReferenceElements || always_reference()))
+    return run_reference(op, operands, attributes, where);
+
+  Leaves leaves;
+  std::vector<Scalar> scalars;
+  for (const Operand& o : operands) {
+    if (o.is_tensor)
+      leaves.tensors.push_back(&o.tensor), leaves.nested.push_back(false);
+    else if (o.given)
+      leaves.scalars.push_back(&o.scalar);
+    leaves.key += o.is_tensor ? 't' : o.given ? 's' : '-';
+  }
+  const Runner runner = [&](const std::vector<Tensor>& tensors, const std::vector<Scalar>& numbers) {
+    std::vector<Operand> inner;
+    std::size_t t = 0, s = 0;
+    for (const Operand& o : operands)
+      inner.push_back(o.is_tensor ? Operand(tensors[t++]) : o.given ? Operand(numbers[s++]) : Operand());
+    return TracedCall{apply(op.name, std::move(inner), attributes, where), std::make_shared<int>(0)};
+  };
+  std::vector<Tensor> outputs;
+  if (!core_of(op.name + ";" + attribute_key(attributes), op.name).call(leaves, runner, outputs))
+    return run_reference(op, operands, attributes, where);
+  return outputs;
+}
+
+}  // namespace stax::frontend

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "frontend/core_impl.h"
+#include "graph/interpret.h"
+#include "plan/text.h"
+
+namespace stax::frontend {
+
+namespace {
+
+ArtifactInfo info_of(const Entry& entry) {
+  const compiler::Artifact& a = *entry.artifact;
+  ArtifactInfo info;
+  info.guards = a.guards;
+  for (const compiler::KernelReport& k : a.kernels) info.kernels.push_back({k.name, k.source, k.loops, k.schedule});
+  for (const plan::Buffer& b : a.executable.plan().buffers)
+    if (b.kind == plan::BufferKind::temporary)
+      info.buffers.push_back(fmt::format("{} {} bytes {}", b.name, to_text(b.dtype), symbolic::to_string(b.bytes)));
+  info.library_calls = a.library_calls;
+  info.bytes = a.bytes;
+  info.graph = graph::to_text(*entry.graph);
+  info.plan = plan::to_text(a.executable.plan());
+  info.fusion = a.fusion_report;
+  for (const compiler::StageTime& t : a.times)
+    info.stages.emplace_back(t.stage, static_cast<double>(t.time.count()) * 1e-6);
+  return info;
+}
+
+}  // namespace
+
+std::vector<ArtifactInfo> Core::artifacts() const {
+  std::shared_lock lock(impl_->mutex);
+  std::vector<ArtifactInfo> list;
+  for (const auto& entry : impl_->entries) list.push_back(info_of(*entry));
+  return list;
+}
+
+std::string Core::explain() const {
+  base::TextWriter w;
+  {
+    std::shared_lock lock(impl_->mutex);
+    for (const auto& [key, group] : impl_->groups)
+      if (!group.eager_reason.empty()) w.line("runs uncompiled: " + group.eager_reason);
+  }
+  const std::vector<ArtifactInfo> list = artifacts();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const ArtifactInfo& a = list[i];
+    auto block = w.block(fmt::format("artifact {} {{", i));
+    {
+      auto guards = w.block("guards {");
+      for (const std::string& g : a.guards) w.line(g);
+    }
+    for (const KernelInfo& k : a.kernels) {
+      auto kernel = w.block(fmt::format("kernel {} {{", k.name));
+      w.write(k.loops);
+      w.line(k.schedule);
+    }
+    for (const std::string& c : a.library_calls) w.line("library call " + c);
+    for (const std::string& b : a.buffers) w.line("buffer " + b);
+    w.write(a.fusion);
+    for (const auto& [stage, seconds] : a.stages) w.format_line("stage {} {:.2f} ms", stage, seconds * 1e3);
+    w.write(a.plan);
+  }
+  return w.take();
+}
+
+std::string Core::why_recompiled() const {
+  std::shared_lock lock(impl_->mutex);
+  if (impl_->recompiles.empty()) return "no recompiles\n";
+  return base::joined(impl_->recompiles, "\n") + "\n";
+}
+
+}  // namespace stax::frontend
