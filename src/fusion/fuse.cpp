@@ -92,15 +92,24 @@ std::vector<Refusal> refusals_of(const ItemGraph& graph, const Joiner& joiner,
     if (!graph.alive(n) || graph.kernel(n)) continue;
     for (BufferId b : graph.writes(n))
       for (int r : graph.readers(b))
-        if (r != n) reasons.try_emplace({n, r}, "the first is a library call, which takes only the epilogues it knows");
+        if (graph.kernel(r))
+          reasons.try_emplace({n, r}, "the first is a library call, which takes only the epilogues it knows");
     for (BufferId b : graph.reads(n))
       for (int w : graph.writers(b))
-        if (w != n) reasons.try_emplace({w, n}, "the second is a library call, which reads its operands from memory");
+        if (graph.kernel(w))
+          reasons.try_emplace({w, n}, "the second is a library call, which reads its operands from memory");
   }
   std::vector<Refusal> refusals;
   for (const auto& [pair, reason] : reasons) {
     const std::int64_t bytes = joiner.at_stake(pair.first, pair.second);
-    if (bytes > 0) refusals.push_back({names.at(pair.first), names.at(pair.second), reason, bytes});
+    // Kernels that only share small inputs are no news.
+    const auto& read = graph.reads(pair.second);
+    const auto& written = graph.writes(pair.first);
+    const bool depends = std::any_of(read.begin(), read.end(), [&](BufferId b) {
+      return std::find(written.begin(), written.end(), b) != written.end();
+    });
+    if (bytes > 0 && (depends || bytes >= joiner.traffic(pair.first, pair.second) / 100))
+      refusals.push_back({names.at(pair.first), names.at(pair.second), reason, bytes});
   }
   std::stable_sort(refusals.begin(), refusals.end(),
                    [](const Refusal& a, const Refusal& b) { return a.bytes > b.bytes; });

@@ -58,6 +58,10 @@ bool Joiner::needed_elsewhere(BufferId buffer, int a, int b) const {
   return std::any_of(readers.begin(), readers.end(), [&](int r) { return r != a && r != b; });
 }
 
+std::int64_t Joiner::traffic(int a, int b) const {
+  return traffic_of(program_, sizes_, graph_.item(a)).total() + traffic_of(program_, sizes_, graph_.item(b)).total();
+}
+
 std::int64_t Joiner::at_stake(int a, int b) const {
   const Traffic ta = traffic_of(program_, sizes_, graph_.item(a)), tb = traffic_of(program_, sizes_, graph_.item(b));
   std::int64_t bytes = 0;

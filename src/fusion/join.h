@@ -21,6 +21,7 @@ class Joiner {
   const std::map<std::pair<int, int>, std::string>& reasons() const { return reasons_; }
   // Bytes of traffic that one kernel for both would save.
   std::int64_t at_stake(int a, int b) const;
+  std::int64_t traffic(int a, int b) const;  // of both, apart
 
  private:
   struct Pair {

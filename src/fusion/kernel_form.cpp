@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "loop/transform.h"
+
 namespace stax::fusion {
 
 using loop::Axis;
@@ -90,19 +92,22 @@ void separate_row_axes(Program& program, Kernel& k) {
 
 namespace {
 
-bool may_move(const Value& v) {
+// `runs`: the loop has at least one iteration, so what may raise an error would have been computed anyway.
+bool may_move(const Value& v, bool runs) {
   switch (v.op) {
     case ScalarOp::combine:
     case ScalarOp::scan:
     case ScalarOp::part:
-    case ScalarOp::bounded:
     case ScalarOp::random:
       return false;
+    case ScalarOp::load:
+    case ScalarOp::bounded:
+      return runs;
     case ScalarOp::floor_div:
     case ScalarOp::trunc_div:
     case ScalarOp::floor_mod:
     case ScalarOp::trunc_mod:
-      return is_floating(v.dtype);
+      return runs || is_floating(v.dtype);
     default:
       return true;
   }
@@ -117,13 +122,10 @@ std::vector<bool> unit_values_of(const Program& program, const Kernel& k, const 
     return symbolic::always(symbolic::ge(a.extent, 1), &program.facts);
   });
   std::vector<Axis> varying = p.inner;
-  for (ValueId v = p.begin; v < p.end; ++v)
-    if (const Value& b = k.values[static_cast<std::size_t>(v)]; b.op == ScalarOp::bounded)
-      varying.push_back({b.symbol, {}});
   for (std::size_t i = 0; i < n; ++i) {
     const Value& v = k.values[static_cast<std::size_t>(p.begin) + i];
-    bool same = may_move(v) && (!v.index || !mentions(v.index, varying)), from_unit = v.op == ScalarOp::load;
-    if (v.op == ScalarOp::load) same = same && runs && !stored.contains(v.buffer);
+    bool same = may_move(v, runs) && (!v.index || !mentions(v.index, varying)), from_unit = v.op == ScalarOp::load;
+    if (v.op == ScalarOp::load) same = same && !stored.contains(v.buffer);
     for (ValueId a : v.args) {
       if (a == kNoValue) continue;
       const bool here = a >= p.begin;
@@ -132,6 +134,7 @@ std::vector<bool> unit_values_of(const Program& program, const Kernel& k, const 
     }
     fixed[i] = same;
     useful[i] = same && from_unit;
+    if (v.op == ScalarOp::bounded && !useful[i]) varying.push_back({v.symbol, {}});
   }
   // Leaves move along with what uses them.
   for (std::size_t i = n; i-- > 0;)
@@ -176,6 +179,7 @@ void hoist_unit_values(const Program& program, Kernel& k) {
   }
   k.values = std::move(values);
   k.phases = std::move(phases);
+  loop::eliminate_common_values(k);
 }
 
 std::string kernel_name(const Program& program, const Kernel& k) {

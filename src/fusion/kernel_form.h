@@ -12,7 +12,7 @@ void share_row_axes(loop::Program& program, loop::Kernel& k);
 void separate_row_axes(loop::Program& program, loop::Kernel& k);
 
 // Moves what a phase computes from loads and values of the unit alone out of its loop, into a phase without inner axes.
-// Nothing that can raise an error moves, and no load out of a loop that may be empty.
+// Loads and what can raise an error only leave loops that are never empty.
 void hoist_unit_values(const loop::Program& program, loop::Kernel& k);
 
 // "per_softmax": form and operators. poi: no reduction; red: reduction; per: the row of a reduction is visited again;

@@ -29,6 +29,26 @@ TEST(HoistUnitValues, ARowValueIsReadOnceARow) {
   EXPECT_EQ(difference(m.program(), r.program, m.bindings(1, false)), "");
 }
 
+TEST(HoistUnitValues, AGatheredRowChecksItsIndexOnce) {
+  ProgramMaker m(true);
+  const Expr n = m.size(300), d = m.size(100);
+  const View table = m.input({m.number(50), d}), ids = m.input({n}, Dtype::i64), y = m.input({n, d});
+  const View h = m.binary(add, m.gather_rows(table, ids), y);
+  m.output(m.binary(mul, h, m.reduce(CombineOp::sum, h, {1}, true)));
+  const FusionResult r = fuse(m.program());
+  ASSERT_EQ(r.kernels_after, 1) << report(r);
+  const auto& k = std::get<loop::Kernel>(r.program.items[0]);
+  int bounds = 0;
+  for (loop::ValueId v = 0; v < static_cast<loop::ValueId>(k.values.size()); ++v)
+    if (k.values[static_cast<std::size_t>(v)].op == bounded) {
+      ++bounds;
+      EXPECT_TRUE(k.phases[static_cast<std::size_t>(loop::phase_of(k, v))].inner.empty());
+    }
+  EXPECT_EQ(bounds, 1) << loop::to_text(r.program);
+  loop::verify(r.program);
+  EXPECT_EQ(difference(m.program(), r.program, m.bindings(1, false)), "");
+}
+
 TEST(HoistUnitValues, NothingIsReadBeforeALoopThatMayBeEmpty) {
   ProgramMaker m(false);
   symbolic::SymbolInfo any;
