@@ -27,6 +27,7 @@ class Facts {
   const std::vector<Expr>& nonnegatives() const { return nonnegatives_; }
   Expr value_of_atom(Expr atom) const;
   bool known_nonzero(Expr e) const;
+  bool hints_hold() const { return hints_hold_; }  // everything assumed is true at the symbols' hints
   // One bit for each symbol that some fact mentions, as in Node::symbols.
   std::uint64_t touched() const { return touched_; }
   std::unordered_map<const Node*, Range>& range_cache() const { return range_cache_; }
@@ -51,6 +52,7 @@ class Facts {
   std::vector<Expr> nonnegatives_;
   std::uint64_t touched_ = 0;
   bool contradictory_ = false;
+  bool hints_hold_ = true;
   mutable std::unordered_map<const Node*, Range> range_cache_;  // of composite nodes; dropped by each assumption
 };
 

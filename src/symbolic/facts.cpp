@@ -53,7 +53,18 @@ void Facts::keep(Bool condition) {
   if (std::ranges::find(conditions_, condition) == conditions_.end()) conditions_.push_back(condition);
 }
 
-void Facts::assume_range(Expr symbol, Range r) { narrow(symbol, r); }
+namespace {
+bool true_at_hints(Bool condition) {
+  auto truth = attempt([&] { return hint_of(condition); });
+  return truth.value_or(false);
+}
+}  // namespace
+
+void Facts::assume_range(Expr symbol, Range r) {
+  auto hint = symbol.info().hint;
+  hints_hold_ &= hint && r.contains(*hint);
+  narrow(symbol, r);
+}
 
 void Facts::narrow(Expr symbol, Range r) {
   r = intersect(range(symbol), r);
@@ -69,6 +80,7 @@ void Facts::narrow(Expr symbol, Range r) {
 }
 
 void Facts::assume(Bool condition) {
+  hints_hold_ = hints_hold_ && true_at_hints(condition);
   Bool c = simplify(condition, *this);
   assume_simplified(c);
 }

@@ -5,6 +5,7 @@
 
 #include "symbolic/node.h"
 #include "symbolic/node_facts.h"
+#include "symbolic/samples.h"
 
 namespace stax::symbolic {
 
@@ -140,6 +141,7 @@ void Context::Impl::derive(Node& node) {
     }
   }
   if (node.op == Op::symbol) return;  // its maker fills in what is declared
+  derive_samples(node);
   node.range = declared_range(node);
   node.multiple = declared_multiple(node);
 }
@@ -170,6 +172,7 @@ const Node* Context::Impl::symbol(std::string_view name, const SymbolInfo& info)
     if (below.hi != kMaxInf)
       node->range = intersect(node->range, clamp_range(-(Int128{1} << 100), Int128{below.hi} - 1));
   }
+  choose_samples(*node, index);
   symbols.emplace(data.name, node);
   return node;
 }

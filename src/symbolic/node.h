@@ -14,6 +14,8 @@ struct SymbolData {
   SymbolInfo info;
 };
 
+inline constexpr int kSamples = 5, kHintSample = 4;  // see samples.h
+
 // A term is any integer node but a sum: coefficient · monomial, where the monomial is a sorted product of factors and a
 // factor is a symbol or an atom (division, min, max). A sum lists its terms in order, a constant last.
 struct Node {
@@ -27,6 +29,8 @@ struct Node {
   std::uint64_t symbols = 0;  // one bit for each symbol (index mod 64), those of `below` included
   Range range;                // from declared infos alone
   std::int64_t multiple = 1;  // likewise; 0 for the constant 0
+  std::int64_t sample[kSamples] = {};
+  std::uint8_t sampled = 0;  // bit k: sample[k] is defined
   Context* context = nullptr;
   const Node* self = nullptr;
   const Node* monomial = nullptr;  // the term without its coefficient; null for constants, sums and truth values

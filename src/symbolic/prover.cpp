@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "symbolic/interval.h"
 #include "symbolic/polynomial.h"
 
 namespace stax::symbolic {
@@ -45,7 +46,7 @@ class Elimination {
     Sign slope = Sign::unknown;
     std::vector<Expr> powers;
   };
-  Sign slope_of(const std::vector<Expr>& powers, const Node* v) const;
+  Sign slope_of(Expr e, const Node* v) const;
   Choice choose(Expr e) const;
   bool try_bounds(const Choice& c);
   bool try_value(const Choice& c, Expr value) { return nonneg(evaluate(c, value)); }
@@ -59,26 +60,41 @@ class Elimination {
   int steps_;
 };
 
-Elimination::Sign Elimination::slope_of(const std::vector<Expr>& powers, const Node* v) const {
-  Expr slope = powers[1];
-  Expr variable(v), power(v);
+// Interval of the derivative of e in v, term by term.
+Range slope_range(Expr e, const Node* v, const Query& query) {
+  Range total{0, 0};
+  for (const Node* term : varying_terms(e)) {
+    Range r{term->value, term->value};
+    std::int64_t power = 0;
+    for (const Node* f : term->factors()) {
+      if (f != v || ++power > 1) r = mul_ranges(r, query.range(Expr(f)));
+    }
+    if (power > 0) total = add_ranges(total, mul_ranges(r, {power, power}));
+  }
+  return total;
+}
+
+Elimination::Sign Elimination::slope_of(Expr e, const Node* v) const {
+  Range r = slope_range(e, v, query_);
+  if (r.lo >= 0) return Sign::positive;
+  if (r.hi <= 0) return Sign::negative;
+  if (steps_ <= kSignSteps || !has_bound(v, Sign::unknown)) return Sign::unknown;
+  std::vector<Expr> powers = powers_of(e, v);
+  Expr slope = powers[1], variable(v), power(v);
   for (std::size_t k = 2; k < powers.size(); ++k, power = times(power, variable)) {
     slope = plus(slope, scaled(times(powers[k], power), static_cast<std::int64_t>(k)));
   }
-  Range r = query_.range(slope);
-  if (r.lo >= 0) return Sign::positive;
-  if (r.hi <= 0) return Sign::negative;
-  if (steps_ <= kSignSteps) return Sign::unknown;
-  if (r.hi > 0 && Elimination(query_, kSignSteps).nonneg(slope)) return Sign::positive;
-  if (r.lo < 0 && Elimination(query_, kSignSteps).nonneg(scaled(slope, -1))) return Sign::negative;
+  if (Elimination(query_, kSignSteps).nonneg(slope)) return Sign::positive;
+  if (Elimination(query_, kSignSteps).nonneg(scaled(slope, -1))) return Sign::negative;
   return Sign::unknown;
 }
 
+// Whether v has a bound at the end where e is smallest; for an unknown slope, any bound.
 bool Elimination::has_bound(const Node* v, Sign slope) const {
+  if (v->op != Op::symbol) return true;
   Range r = query_.range(Expr(v));
-  if (slope == Sign::positive ? r.lo != kMinInf : r.hi != kMaxInf) return true;
-  if (v->op == Op::symbol) return slope == Sign::negative && v->symbol->info.below;
-  return true;  // atoms have symbolic bounds
+  if (slope != Sign::negative && r.lo != kMinInf) return true;
+  return slope != Sign::positive && (r.hi != kMaxInf || v->symbol->info.below);
 }
 
 // The highest variable first: what bounds it, or what it is made of, stays for later.
@@ -92,9 +108,8 @@ Elimination::Choice Elimination::choose(Expr e) const {
   std::stable_sort(variables.begin(), variables.end(),
                    [](const Node* a, const Node* b) { return a->height > b->height; });
   for (const Node* v : variables) {
-    Choice c{v, Sign::unknown, powers_of(e, v)};
-    c.slope = slope_of(c.powers, v);
-    if (c.slope != Sign::unknown && has_bound(v, c.slope)) return c;
+    Sign slope = slope_of(e, v);
+    if (slope != Sign::unknown && has_bound(v, slope)) return {v, slope, powers_of(e, v)};
   }
   return {};
 }
@@ -157,7 +172,7 @@ bool Elimination::try_bounds(const Choice& c) {
 bool Elimination::nonneg(Expr e) {
   Range r = query_.range(e);
   if (r.lo >= 0) return true;
-  if (r.hi < 0 || --steps_ < 0) return false;
+  if (r.hi < 0 || --steps_ < 0 || query_.sampled_signs(e).negative) return false;
   Choice c = choose(e);
   return c.variable && try_bounds(c);
 }
@@ -180,10 +195,37 @@ bool follows_from_facts(Expr e, const Query& query) {
 }
 }  // namespace
 
+// Bits of the samples that are defined and known to be allowed; where facts bear on the nodes only the hints may be.
+std::uint8_t Query::allowed_samples(const Node* a, const Node* b) const {
+  auto both = static_cast<std::uint8_t>(a->sampled & b->sampled);
+  if (!facts_ || !((a->symbols | b->symbols) & facts_->touched())) return both;
+  return facts_->hints_hold() ? static_cast<std::uint8_t>(both & 1u << kHintSample) : std::uint8_t{0};
+}
+
+Query::Signs Query::sampled_signs(Expr e) const {
+  const Node* n = e.node();
+  Signs signs;
+  for (std::uint8_t bits = allowed_samples(n, n), k = 0; bits; bits >>= 1, ++k) {
+    if (!(bits & 1)) continue;
+    signs.negative |= n->sample[k] < 0;
+    signs.zero |= n->sample[k] == 0;
+    signs.positive |= n->sample[k] > 0;
+  }
+  return signs;
+}
+
+bool Query::sampled_order(Expr a, Expr b, bool or_equal) const {
+  const Node *x = a.node(), *y = b.node();
+  for (std::uint8_t bits = allowed_samples(x, y), k = 0; bits; bits >>= 1, ++k) {
+    if ((bits & 1) && (x->sample[k] < y->sample[k] || (or_equal && x->sample[k] == y->sample[k]))) return true;
+  }
+  return false;
+}
+
 bool Query::nonneg(Expr e) const {
   Range r = range(e);
   if (r.lo >= 0) return true;
-  if (r.hi < 0 || e.constant()) return false;
+  if (r.hi < 0 || e.constant() || sampled_signs(e).negative) return false;
   return attempt([&]() -> bool {
     if (Elimination(*this, kSteps).nonneg(e)) return true;
     return facts_ && follows_from_facts(e, *this);
@@ -194,6 +236,8 @@ bool Query::positive(Expr e) const {
   Range r = range(e);
   if (r.lo >= 1) return true;
   if (r.hi < 1) return false;
+  Signs signs = sampled_signs(e);
+  if (signs.negative || signs.zero) return false;
   return attempt([&]() -> bool { return nonneg(plus(e, -1)); });
 }
 
@@ -208,14 +252,20 @@ bool Query::nonzero(Expr e) const {
     }
     return true;
   }
-  return attempt([&]() -> bool { return nonneg(plus(e, -1)) || nonneg(plus(scaled(e, -1), -1)); });
+  Signs signs = sampled_signs(e);
+  if (signs.zero) return false;
+  return attempt([&]() -> bool {
+    return (!signs.negative && nonneg(plus(e, -1))) || (!signs.positive && nonneg(plus(scaled(e, -1), -1)));
+  });
 }
 
 bool Query::less(Expr a, Expr b) const {
+  if (sampled_order(b, a, true)) return false;
   return attempt([&]() -> bool { return nonneg(plus(minus(b, a), -1)); });
 }
 
 bool Query::less_equal(Expr a, Expr b) const {
+  if (sampled_order(b, a, false)) return false;
   return attempt([&]() -> bool { return nonneg(minus(b, a)); });
 }
 

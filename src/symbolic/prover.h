@@ -20,7 +20,17 @@ class Query {
   bool less_equal(Expr a, Expr b) const;                                     // a <= b
   bool in_divisor(Expr r, Expr d) const { return nonneg(r) && less(r, d); }  // 0 <= r < d
 
+  // Which signs e takes at known allowed assignments; cheap, and enough to refute most claims.
+  struct Signs {
+    bool negative = false, zero = false, positive = false;
+  };
+  Signs sampled_signs(Expr e) const;
+
  private:
+  // a < b (or a <= b) at some known allowed assignment.
+  bool sampled_order(Expr a, Expr b, bool or_equal) const;
+  std::uint8_t allowed_samples(const Node* a, const Node* b) const;
+
   const Facts* facts_;
 };
 

@@ -114,8 +114,9 @@ bool off_by_divisibility(Expr d, const Query& q) {
 Bool nonneg_condition(Expr d, const Query& q) {
   for (;;) {
     if (d.constant()) return truth(d, *d.constant() >= 0);
-    if (q.nonneg(d)) return truth(d, true);
-    if (q.nonneg(-d - 1)) return truth(d, false);
+    Query::Signs signs = q.sampled_signs(d);
+    if (!signs.negative && q.nonneg(d)) return truth(d, true);
+    if (!signs.zero && !signs.positive && q.nonneg(-d - 1)) return truth(d, false);
     Expr next = reduce_nonneg(d, q);
     if (next == d) {
       next = clear_division(d, q);
@@ -131,9 +132,10 @@ Bool zero_condition(Expr d, const Query& q) {
     Range r = q.range(d);
     if (r.lo > 0 || r.hi < 0 || off_by_divisibility(d, q)) return truth(d, false);
     if (r.lo == 0 && r.hi == 0) return truth(d, true);
-    bool up = q.nonneg(d), down = q.nonneg(-d);
-    if (up && down) return truth(d, true);
-    if ((!down && q.nonneg(d - 1)) || (!up && q.nonneg(-d - 1))) return truth(d, false);
+    Query::Signs signs = q.sampled_signs(d);
+    if (!signs.negative && !signs.positive && q.nonneg(d) && q.nonneg(-d)) return truth(d, true);
+    if (!signs.negative && !signs.zero && q.nonneg(d - 1)) return truth(d, false);
+    if (!signs.positive && !signs.zero && q.nonneg(-d - 1)) return truth(d, false);
     Expr next = reduce_zero(d, q);
     if (!next) return truth(d, false);
     if (next == d) return spell_zero(d);

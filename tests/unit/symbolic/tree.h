@@ -14,6 +14,13 @@
 
 namespace stax::symbolic::test {
 
+// Sanitizers slow everything down: they get a part of the random cases.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kSlower = 10;
+#else
+inline constexpr int kSlower = 1;
+#endif
+
 enum class Kind : std::uint8_t {
   constant,
   variable,
