@@ -79,11 +79,16 @@ struct Welford {
   using W = Wide<T>;
   W mean = 0, m2 = 0, count = 0;
   void step(const In* const* x, std::size_t i) {
-    const W other_mean = x[0][i], other_m2 = merges ? W(x[1][i]) : W(0), other_count = merges ? W(x[2][i]) : W(1);
+    const W other_mean = x[0][i], other_count = merges ? W(x[2][i]) : W(1);
     if (other_count == 0) return;
     const W total = count + other_count, delta = other_mean - mean;
     mean = count == 0 ? other_mean : mean + delta * (other_count / total);
-    m2 = count == 0 ? other_m2 + delta * 0 : m2 + other_m2 + delta * delta * (count * other_count / total);
+    // An infinite element gives NaN, as its difference from the mean does.
+    if constexpr (merges) {
+      m2 = count == 0 ? W(x[1][i]) : m2 + W(x[1][i]) + delta * delta * (count * other_count / total);
+    } else {
+      m2 += delta * (other_mean - mean);
+    }
     count = total;
   }
   T part0() const { return static_cast<T>(mean); }
