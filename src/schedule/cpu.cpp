@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/common/same_value.h"
 #include "schedule/access.h"
 #include "schedule/schedule.h"
 
@@ -44,6 +45,7 @@ class Chooser {
   void choose_chunk();
   void choose_split();
   void choose_phases();
+  void choose_kept();
 
   const Kernel& k_;
   const Program& p_;
@@ -133,8 +135,8 @@ void Chooser::choose_tile() {
     });
     if (!turned) continue;
     s_.tile_axis = i;
-    s_.tile = 64;
-    s_.chunk = 64;
+    s_.tile = 128;
+    s_.chunk = 128;
     std::erase(s_.order, i);
     s_.order.insert(s_.order.end() - 1, i);
     return;
@@ -152,8 +154,8 @@ void Chooser::choose_chunk() {
     return;
   }
   // Arrays of results over the chunk stay in the first cache, the rows of a chunk that later phases read again in the
-  // second.
-  std::int64_t chunk = 1024;
+  // second. One pass over data reads whole rows: pieces of rows cost twice as much from memory.
+  std::int64_t chunk = 4096;
   int phases = 0;
   std::int64_t rows = 1;
   for (const Phase& p : k_.phases) {
@@ -161,9 +163,12 @@ void Chooser::choose_chunk() {
     ++phases;
     rows = std::max(rows, hint_of(p.inner, kUnknown));
   }
+  while (chunk > 4 * lanes_ && chunk / 2 >= length) chunk /= 2;
   if (phases > 1)
     while (chunk > 4 * lanes_ && rows * chunk * 4 > target_.l2_bytes / 2) chunk /= 2;
-  while (chunk > 4 * lanes_ && (length * others + chunk - 1) / chunk < 2 * target_.threads) chunk /= 2;
+  const bool long_rows = phases == 1 && !has(ScalarOp::scan) && rows * length * 4 > target_.l2_bytes / 2 && rows >= 16 * target_.threads;
+  if (!long_rows)
+    while (chunk > 4 * lanes_ && (length * others + chunk - 1) / chunk < 2 * target_.threads) chunk /= 2;
   s_.chunk = chunk;
 }
 
@@ -184,6 +189,7 @@ void Chooser::choose_split() {
     axes = std::min(axes, p.inner.size());
     work = std::max(work, hint_of(p.inner, kUnknown));
   }
+  if (s_.vector_axis >= 0) work *= std::min(extent(s_.vector_axis), s_.chunk);
   const bool unknown = k_.outer.empty();
   if (!unknown && work < 2 * s_.grain) return;
   int best = 0;
@@ -217,6 +223,46 @@ void Chooser::choose_phases() {
   }
 }
 
+// Cost of computing the value again, operands included.
+std::int64_t recomputation_cost(const Kernel& k, ValueId v, ValueId begin) {
+  if (v < begin) return 0;
+  Phase alone;
+  alone.begin = v;
+  alone.end = v + 1;
+  std::int64_t cost = cost_of(k, alone);
+  for (ValueId a : k.values[static_cast<std::size_t>(v)].args)
+    if (a != loop::kNoValue) cost += recomputation_cost(k, a, begin);
+  return cost;
+}
+
+// Rows of values that are dear to compute again, as long as they stay in the second cache.
+void Chooser::choose_kept() {
+  if (s_.vector_axis >= 0 || s_.split >= 0) return;
+  constexpr std::int64_t kLimit = 4096, kWorthwhile = 12;
+  std::vector<bool> replaced(k_.values.size(), false);
+  for (const Phase& p : k_.phases) {
+    if (p.inner.size() != 1) continue;
+    for (ValueId v = p.end - 1; v >= p.begin; --v) {  // whole expressions before their parts
+      const Value& value = k_.values[static_cast<std::size_t>(v)];
+      if (replaced[static_cast<std::size_t>(v)]) continue;
+      const bool weights = value.op == ScalarOp::combine && value.combine == loop::CombineOp::online_softmax;
+      if (!weights && (value.op == ScalarOp::combine || recomputation_cost(k_, v, p.begin) < kWorthwhile)) continue;
+      const auto readers = codegen::readers_of_kept(k_, v);
+      const bool fresh = std::any_of(readers.begin(), readers.end(), [&](ValueId r) { return !replaced[static_cast<std::size_t>(r)]; });
+      if (!fresh) continue;
+      s_.keep.push_back({v, kLimit});
+      std::vector<ValueId> work = readers;
+      while (!work.empty()) {
+        const ValueId r = work.back();
+        work.pop_back();
+        if (r == loop::kNoValue || replaced[static_cast<std::size_t>(r)]) continue;
+        replaced[static_cast<std::size_t>(r)] = true;
+        for (ValueId a : k_.values[static_cast<std::size_t>(r)].args) work.push_back(a);
+      }
+    }
+  }
+}
+
 CpuSchedule Chooser::run() {
   s_.stream_bytes = target_.llc_bytes;
   s_.grain = std::max<std::int64_t>(kForkCost / cost_of(k_), 512);
@@ -225,6 +271,7 @@ CpuSchedule Chooser::run() {
   choose_chunk();
   choose_split();
   choose_phases();
+  choose_kept();
   return s_;
 }
 

@@ -30,6 +30,7 @@ KernelEmitter::KernelEmitter(const CppKernel& in, int vector_bytes)
              "kernel " + k_.name + ": the outer form needs a chunk");
   name_symbols();
   find_crossing_values();
+  find_kept_rows();
 }
 
 // Names of axes must not be those of types (i8, i16, …) or of the variables of the frame.

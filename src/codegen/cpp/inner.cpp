@@ -1,11 +1,18 @@
 // Reductions of the inner form: vector accumulators, their totals over blocks, the result of a row.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "codegen/common/same_value.h"
 #include "codegen/cpp/kernel_emitter.h"
 
 namespace stax::codegen {
 
 using fmt::format;
+
+namespace {
+constexpr std::int64_t kBlock = 4096;  // elements of a block that is read twice
+}
 
 std::vector<ValueId> KernelEmitter::combines_of(const Phase& p) const {
   std::vector<ValueId> ids;
@@ -93,8 +100,8 @@ bool KernelEmitter::is_blocked(const Site& site) const {
 
 std::int64_t KernelEmitter::block_length(const Site& site) const {
   for (ValueId v : combines_of(*site.phase))
-    if (form_of(value(v)) == Form::block) return 4096;
-  return 16384;
+    if (form_of(value(v)) == Form::block) return kBlock;
+  return 4 * kBlock;
 }
 
 // t…: results over the blocks seen so far.
@@ -132,8 +139,7 @@ void KernelEmitter::declare_accumulators(const Site& site) {
     const Value& v = value(id);
     const Form form = form_of(v);
     if (form == Form::tuple) continue;  // merged into the totals at once
-    if (form == Form::block)
-      out_.format_line("alignas(64) {} w{}[{}];", register_type(v.dtype), id, block_length(site) + lanes_);
+    if (form == Form::block) declare_array(format("w{}", id), register_type(v.dtype), block_length(site));
     const bool welford = v.combine == CombineOp::welford;
     for (int u = 0; u < unroll; ++u) {
       out_.format_line("{} a{}_{} = {};", vector_type(v.dtype), id, u,
@@ -188,6 +194,30 @@ void KernelEmitter::update_accumulator(const Site& site, ValueId id, const Copy&
   }
 }
 
+bool KernelEmitter::keeps_weights(ValueId combine) const { return rows_.contains(combine); }
+
+// Rows that hold values for later phases. The operand of a blocked combine is buffered already.
+void KernelEmitter::find_kept_rows() {
+  for (const loop::KeptValue& kept : s_.keep) {
+    const Phase& p = k_.phases[static_cast<std::size_t>(loop::phase_of(k_, kept.value))];
+    STAX_CHECK(p.inner.size() == 1, format("kernel {}: %{} is of no row", k_.name, kept.value));
+    Kept row{format("keep{}", kept.value), p.inner[0].extent, kept.limit, readers_of_kept(k_, kept.value)};
+    if (value(kept.value).op == ScalarOp::combine) {
+      row.row = format("w{}", kept.value);
+      row.limit = std::min(row.limit, kBlock);
+    }
+    if (!row.readers.empty()) rows_.emplace(kept.value, row);
+  }
+}
+
+void KernelEmitter::keep_row_value(const Site& site, ValueId id) {
+  const auto it = rows_.find(id);
+  if (it == rows_.end() || value(id).op == ScalarOp::combine) return;
+  const Kept& row = it->second;
+  declare_array(row.row, memory_type(value(id).dtype), row.limit);
+  out_.format_line("if ({} <= {}) v::store({} + {}, v{});", text_of(row.extent), row.limit, row.row, position(site), id);
+}
+
 // The accumulators of a block into the totals.
 void KernelEmitter::fold_accumulators(const Site& site) {
   const int unroll = s_.phases[static_cast<std::size_t>(site.number)].unroll;
@@ -213,8 +243,8 @@ void KernelEmitter::fold_accumulators(const Site& site) {
     if (form == Form::lanes)
       out_.format_line("t{0} = {1};", id, combine_text(v.combine, v.dtype, format("t{}", id), format("a{}_0", id)));
     else
-      out_.format_line("v::{0}_block(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});", welford ? "welford" : "softmax", id,
-                       welford ? format(", t{}_2", id) : "");
+      out_.format_line("v::{0}_block{3}(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});", welford ? "welford" : "softmax", id,
+                       welford ? format(", t{}_2", id) : "", welford ? "" : keeps_weights(id) ? "<true>" : "<false>");
   }
 }
 

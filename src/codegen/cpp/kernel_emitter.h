@@ -77,6 +77,9 @@ class KernelEmitter {
   void emit_unit();
   void emit_phase(int number);
   void emit_phase_loops(const Site& site);
+  void find_kept_rows();
+  void keep_row_value(const Site& site, ValueId id);
+  bool keeps_weights(ValueId combine) const;
   Site site_of(int number) const;
   void emit_scalar_phase(const Site& site);
   void emit_loops(const Site& site, int depth);
@@ -87,7 +90,7 @@ class KernelEmitter {
   bool streams(const Site& site) const;
 
   // outer.cpp
-  void declare_array(const std::string& name, std::string_view type);
+  void declare_array(const std::string& name, std::string_view type, std::int64_t length);
   std::string element(const Site& site, const std::string& array) const;
   void initialise_arrays(const Site& site);
   void count_step(const Site& site);
@@ -172,7 +175,14 @@ class KernelEmitter {
   std::string array_declarations_;
   int split_slots_ = 0;  // partial results that a part publishes
   std::unordered_map<Expr, ValueId> bounded_;      // symbol → value
-  std::unordered_map<ValueId, std::string> kept_;  // value → expression that reads the kept row
+  struct Kept {
+    std::string row;  // the array
+    Expr extent;
+    std::int64_t limit = 0;
+    std::vector<ValueId> readers;
+  };
+  std::unordered_map<ValueId, Kept> rows_;         // value → the row that keeps it
+  std::unordered_map<ValueId, std::string> kept_;  // value of the current phase → the row to read it from
   std::unordered_map<ValueId, std::string> turned_;  // value → its transposed vector
   bool any_stream_ = false;
 };

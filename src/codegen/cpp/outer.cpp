@@ -15,10 +15,10 @@ std::string part_suffix(int part) { return part == 0 ? "" : format("_{}", part);
 
 }  // namespace
 
-void KernelEmitter::declare_array(const std::string& name, std::string_view type) {
+void KernelEmitter::declare_array(const std::string& name, std::string_view type, std::int64_t length) {
   if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
   arrays_.push_back(name);
-  array_declarations_ += format("alignas(64) {} {}[{}];\n", type, name, s_.chunk + lanes_);
+  array_declarations_ += format("alignas(64) {} {}[{}];\n", type, name, length + lanes_);
 }
 
 std::string KernelEmitter::element(const Site& site, const std::string& array) const {
@@ -35,7 +35,7 @@ void KernelEmitter::initialise_arrays(const Site& site) {
     for (int part = 0; part < loop::info_of(v.combine).parts; ++part, ++slot) {
       const Dtype t = loop::part_dtype(v, part);
       const std::string name = format("u{}{}", id, part_suffix(part));
-      declare_array(name, memory_type(t));
+      declare_array(name, memory_type(t), s_.chunk);
       if (is_split() && v.op == ScalarOp::combine)
         out_.format_line("{0}* const {1} = ({0}*)(team->partials + ({2} * team->parts + part) * {3});", memory_type(t), name,
                          split_slots_ + slot, s_.chunk + lanes_);
@@ -171,10 +171,10 @@ void KernelEmitter::load_unit_values(const Site& site) {
 // A value of a phase without inner axes that later phases use.
 void KernelEmitter::keep_unit_value(const Site& site, ValueId id) {
   const Value& v = value(id);
-  declare_array(format("u{}", id), memory_type(v.dtype));
+  declare_array(format("u{}", id), memory_type(v.dtype), s_.chunk);
   out_.format_line("v::store({}, v{});", element(site, format("u{}", id)), id);
   if (v.op != ScalarOp::bounded) return;
-  declare_array(format("ux{}", id), "i64");
+  declare_array(format("ux{}", id), "i64", s_.chunk);
   out_.format_line("v::store({}, v::load(x{}));", element(site, format("ux{}", id)), id);
 }
 

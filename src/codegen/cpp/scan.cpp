@@ -40,6 +40,10 @@ void KernelEmitter::declare_carries(const Site& site) {
       out_.format_line("{1} c{0} = 0, c{0}_1 = 0, c{0}_2 = 0;", id, type);
       continue;
     }
+    if (!lane_operator(v.combine, v.dtype).empty()) {
+      out_.format_line("{} c{} = {};", vector_type(v.dtype), id, identity_vector(v.combine, v.dtype));
+      continue;
+    }
     out_.format_line("{} c{} = {};", type, id, literal(identity_bits(v.combine, v.dtype), v.dtype));
     if (v.combine == CombineOp::online_softmax) out_.format_line("{} c{}_1 = 0;", type, id);
     if (v.combine == CombineOp::argmax || v.combine == CombineOp::argmin)
@@ -56,10 +60,10 @@ void KernelEmitter::emit_scan(const Site& site, ValueId id, const Copy& copy) {
     const std::string identity = identity_vector(v.combine, t);
     const std::string active = copy.partial ? format("v::select(v::first(n), {}, {})", x, identity) : x;
     const std::string lanes = format("v::scan_lanes<{}, {}>({}, {})", op, v.reverse, active, identity);
-    const std::string carry = splat(t, format("c{}", id));
+    const std::string carry = format("c{}", id);
     out_.format_line("const {} v{} = {};", vector_type(t), id,
                      v.reverse ? combine_text(v.combine, t, lanes, carry) : combine_text(v.combine, t, carry, lanes));
-    out_.format_line("c{} = v{}[{}]{};", id, id, v.reverse ? "0" : "v::L - 1", t == Dtype::boolean ? " != 0" : "");
+    out_.format_line("c{0} = v::spread<{1}>(v{0});", id, v.reverse ? "0" : "v::L - 1");
     return;
   }
   // Tuples: one lane after the other.

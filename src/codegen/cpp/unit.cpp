@@ -87,12 +87,27 @@ void KernelEmitter::emit_phase_loops(const Site& site) {
     declare_totals(site);
   declare_carries(site);
   const bool accumulate = !is_outer() && !is_blocked(site);
-  const auto block = out_.block(guard_of(site));
-  if (is_outer() && site.depth() == 1) count_step(site);
-  emit_level(site, 0, {});
-  if (accumulate) declare_accumulators(site);
-  emit_loops(site, 0);
-  if (accumulate) fold_accumulators(site);
+  auto loops = [&](const std::string& open) {
+    const auto block = out_.block(open);
+    if (is_outer() && site.depth() == 1) count_step(site);
+    emit_level(site, 0, {});
+    if (accumulate) declare_accumulators(site);
+    emit_loops(site, 0);
+    if (accumulate) fold_accumulators(site);
+  };
+  std::string fits;
+  for (const auto& [id, row] : rows_)
+    for (ValueId reader : row.readers)
+      if (site.phase->begin <= reader && reader < site.phase->end) {
+        kept_.emplace(reader, row.row);
+        const std::string one = format("{} <= {}", text_of(row.extent), row.limit);
+        if (fits.find(one) == std::string::npos) fits += (fits.empty() ? "" : " && ") + one;
+      }
+  const std::string guard = guard_of(site);
+  if (kept_.empty()) return loops(guard.empty() ? "{" : format("if ({}) {{", guard));
+  loops(format("if ({}{}{}) {{", fits, guard.empty() ? "" : " && ", guard));
+  kept_.clear();
+  loops(guard.empty() ? "else {" : format("else if ({}) {{", guard));
 }
 
 // Inner loops that may be empty are skipped whole: invariant loads before them may have no element.
@@ -101,7 +116,7 @@ std::string KernelEmitter::guard_of(const Site& site) const {
   for (const loop::Axis& a : site.phase->inner)
     if (symbolic::range_of(a.extent, &facts_).lo < 1)
       condition += (condition.empty() ? "" : " && ") + format("{} > 0", text_of(a.extent));
-  return condition.empty() ? "{" : "if (" + condition + ") {";
+  return condition;
 }
 
 // A phase of single values: once for each unit. In a team all threads compute, one stores.
@@ -153,19 +168,25 @@ bool KernelEmitter::streams(const Site& site) const {
   return s_.phases[static_cast<std::size_t>(site.number)].stream && !site.phase->stores.empty() && !site.reverse;
 }
 
-// Scans go vector by vector, in their direction; a carry needs the lanes that are not active to hold the identity.
+// Scans go vector by vector, in their direction; the last step has fewer lanes.
 void KernelEmitter::emit_scan_loop(const Site& site, const std::function<void(const Copy&)>& body) {
   const auto d = static_cast<std::size_t>(site.depth() - 1);
-  const std::string lo = site.lo[d], hi = site.hi[d];
-  const auto block = out_.block(site.reverse ? format("for (i64 e = {}; e > {};) {{", hi, lo)
-                                             : format("for (i64 e = {0}; e < {1}; e += v::L) {{", lo, hi));
-  if (site.reverse) {
-    out_.format_line("const i64 n = v::index_min(v::L, e - ({}));", lo);
-    out_.line("e -= n;");
-  } else {
-    out_.format_line("const i64 n = v::index_min(v::L, {} - e);", hi);
+  const std::string lo = site.lo[d], hi = site.hi[d], axis = bare(site.axis);
+  const auto scope = out_.block("{");
+  out_.format_line("i64 e = {};", site.reverse ? hi : lo);
+  {
+    const auto whole = out_.block(site.reverse ? format("for (; e - v::L >= {};) {{", lo)
+                                               : format("for (; e + v::L <= {}; e += v::L) {{", hi));
+    if (site.reverse) out_.line("e -= v::L;");
+    out_.format_line("const i64 {} = e;", axis);
+    body({0, false, false});
   }
-  out_.format_line("const i64 {} = e;", bare(site.axis));
+  const auto rest = out_.block(site.reverse ? format("if (e > {}) {{", lo) : format("if (e < {}) {{", hi));
+  if (site.reverse) {
+    out_.format_line("const i64 n = e - ({}), {} = {};", lo, axis, lo);
+  } else {
+    out_.format_line("const i64 n = {} - e, {} = e;", hi, axis);
+  }
   body({0, true, false});
 }
 

@@ -288,6 +288,7 @@ void KernelEmitter::emit_level(const Site& site, int level, const Copy& copy) {
     }
     if (site.levels->of(id) != level) continue;
     emit_value(site, id, copy);
+    if (deepest) keep_row_value(site, id);
     const bool kept = deepest && is_outer() && p.inner.empty() && crosses_[static_cast<std::size_t>(id)];
     if (kept && v.op != ScalarOp::constant) keep_unit_value(site, id);
   }

@@ -41,7 +41,7 @@ TEST(Layouts, TransposedUsesTiles) {
   const loop::Program p = loop::parse_program(transpose_program("f32", "f32"));
   const auto& k = std::get<loop::Kernel>(p.items[0]);
   EXPECT_EQ(loop::to_text(schedule::schedule_cpu(k, p, {.threads = 2}), k),
-            "schedule cpu { units i0, i1 / 64 grain 24000; vector i1; tile i0 64; phase 0: unroll 2 }");
+            "schedule cpu { units i0, i1 / 128 grain 24000; vector i1; tile i0 128; phase 0: unroll 2 }");
 }
 
 // Strides that are sizes, zero, negative; an offset; a division in the address.
