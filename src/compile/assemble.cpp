@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <unordered_set>
 
 #include "graph/op_def.h"
@@ -150,7 +151,9 @@ class Assembler {
       if (plan_.kernels[i].module == k.code) step.kernel = static_cast<int>(i);
     if (step.kernel < 0) {
       step.kernel = static_cast<int>(plan_.kernels.size());
-      plan_.kernels.push_back({k.symbol, k.symbol, k.code, k.source});
+      const int same = ++name_uses_[k.symbol];
+      plan_.kernels.push_back(
+          {same == 1 ? k.symbol : fmt::format("{}_{}", k.symbol, same), k.symbol, k.code, k.source});
     }
     for (loop::BufferId b : k.canonical.buffers) step.buffers.push_back(buffer(b));
     step.ints = k.canonical.sizes;
@@ -185,6 +188,7 @@ class Assembler {
   schedule::SlotAssignment slots_;
   plan::Plan plan_;
   std::unordered_set<Expr> bound_;
+  std::map<std::string, int> name_uses_;
   std::vector<int> plan_buffer_, slot_buffer_;
 };
 

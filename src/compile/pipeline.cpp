@@ -50,7 +50,7 @@ void normalise_kernels(loop::Program& p) {
 std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target) {
   std::vector<ScheduledKernel> kernels;
   std::map<std::string, int> codes;  // canonical loops and schedule → position among distinct sources
-  std::vector<std::string> sources;
+  std::vector<std::string> sources, symbols;
   for (const loop::Item& item : p.items) {
     const auto* k = std::get_if<loop::Kernel>(&item);
     if (!k) continue;
@@ -58,15 +58,17 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     s.canonical = loop::canonicalize(p, *k);
     const auto& canonical = std::get<loop::Kernel>(s.canonical.program.items.at(0));
     s.schedule = schedule::schedule_cpu(canonical, s.canonical.program, target);
-    s.symbol = canonical.name;
+    s.symbol = k->name;
     const std::string text = loop::to_text(s.canonical.program) + loop::to_text(s.schedule, canonical);
     auto [it, fresh] = codes.try_emplace(text, static_cast<int>(sources.size()));
     if (fresh) {
       const codegen::CppKernel one{s.symbol, &s.canonical.program, &canonical, &s.schedule};
+      symbols.push_back(s.symbol);
       sources.push_back(codegen::emit_cpp({&one, 1}, target.vector_bytes));
     }
     s.code = it->second;
     s.source = sources[static_cast<std::size_t>(s.code)];
+    s.symbol = symbols[static_cast<std::size_t>(s.code)];  // equal code keeps the name of the first
     kernels.push_back(std::move(s));
   }
   return kernels;

@@ -35,8 +35,9 @@ Session& Session::of(const std::string& cache_dir) {
 build::KernelStore& Session::kernels() {
   std::call_once(impl_->once, [this] {
     impl_->compiler = std::make_unique<build::CppCompiler>();
-    impl_->disk =
-        std::make_unique<cache::Store>(impl_->cache_dir.empty() ? cache::default_directory() : std::filesystem::path(impl_->cache_dir), cache::default_limit_bytes());
+    impl_->disk = std::make_unique<cache::Store>(
+        impl_->cache_dir.empty() ? cache::default_directory() : std::filesystem::path(impl_->cache_dir),
+        cache::default_limit_bytes());
     impl_->kernels = std::make_unique<build::KernelStore>(*impl_->compiler, impl_->disk.get());
   });
   return *impl_->kernels;

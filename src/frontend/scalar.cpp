@@ -6,6 +6,7 @@ namespace stax {
 
 using frontend::Trace;
 using Comparison = plan::Guard::Comparison;
+static_assert(static_cast<int>(Comparison::ge) == static_cast<int>(frontend::Comparison::ge));
 
 Scalar Scalar::traced(const Scalar& value, int input, std::uint64_t trace) {
   Scalar s = value;
@@ -31,13 +32,13 @@ std::int64_t Scalar::to_int(std::source_location where) const {
   return is_floating() ? static_cast<std::int64_t>(floating_) : integer_;
 }
 
-namespace {
-bool compare(const Scalar& a, const ScalarComparand& b, Comparison c) {
+bool frontend::compare(const Scalar& a, Comparison c, const Scalar& b, std::source_location where) {
   if (a.kind() == Scalar::Kind::traced) {
-    Scalar with = b.scalar;
+    Scalar with = b;
     if (with.kind() == Scalar::Kind::traced || with.kind() == Scalar::Kind::dim)
-      with = with.is_floating() ? Scalar(with.to_double(b.where)) : Scalar(with.to_int(b.where));
-    return Trace::expect(a.trace(), "number", b.where).compare_scalar(a, c, with, b.where);
+      with = with.is_floating() ? Scalar(with.to_double(where)) : Scalar(with.to_int(where));
+    return Trace::expect(a.trace(), "number", where)
+        .compare_scalar(a, static_cast<plan::Guard::Comparison>(c), with, where);
   }
   auto holds = [c](auto x, auto y) {
     switch (c) {
@@ -56,16 +57,8 @@ bool compare(const Scalar& a, const ScalarComparand& b, Comparison c) {
     }
     __builtin_unreachable();
   };
-  if (a.is_floating() || b.scalar.is_floating()) return holds(a.to_double(b.where), b.scalar.to_double(b.where));
-  return holds(a.to_int(b.where), b.scalar.to_int(b.where));
+  if (a.is_floating() || b.is_floating()) return holds(a.to_double(where), b.to_double(where));
+  return holds(a.to_int(where), b.to_int(where));
 }
-}  // namespace
-
-bool operator==(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::eq); }
-bool operator!=(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::ne); }
-bool operator<(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::lt); }
-bool operator<=(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::le); }
-bool operator>(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::gt); }
-bool operator>=(const Scalar& a, ScalarComparand b) { return compare(a, b, Comparison::ge); }
 
 }  // namespace stax

@@ -62,11 +62,24 @@ class ScalarComparand {
   Scalar scalar;
   std::source_location where;
 };
-bool operator==(const Scalar& a, ScalarComparand b);
-bool operator!=(const Scalar& a, ScalarComparand b);
-bool operator<(const Scalar& a, ScalarComparand b);
-bool operator<=(const Scalar& a, ScalarComparand b);
-bool operator>(const Scalar& a, ScalarComparand b);
-bool operator>=(const Scalar& a, ScalarComparand b);
+namespace frontend {
+enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
+bool compare(const Scalar& a, Comparison c, const Scalar& b, std::source_location where);
+}  // namespace frontend
+
+// Only for Scalar itself: sizes have comparisons of their own.
+#define STAX_SCALAR_COMPARISON(symbol, name)                                    \
+  template <class S>                                                            \
+  requires std::is_same_v<S, Scalar>                                            \
+  bool operator symbol(const S& a, ScalarComparand b) {                         \
+    return frontend::compare(a, frontend::Comparison::name, b.scalar, b.where); \
+  }
+STAX_SCALAR_COMPARISON(==, eq)
+STAX_SCALAR_COMPARISON(!=, ne)
+STAX_SCALAR_COMPARISON(<, lt)
+STAX_SCALAR_COMPARISON(<=, le)
+STAX_SCALAR_COMPARISON(>, gt)
+STAX_SCALAR_COMPARISON(>=, ge)
+#undef STAX_SCALAR_COMPARISON
 
 }  // namespace stax
