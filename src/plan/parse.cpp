@@ -44,7 +44,7 @@ class Parser {
   }
   // Of the next token.
   std::size_t offset() {
-    in_.peek("");
+    in_.rest();
     return in_.offset();
   }
   template <class F>

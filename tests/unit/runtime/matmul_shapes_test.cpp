@@ -48,16 +48,17 @@ TEST(Matmul, LengthZero) {
 TEST(Matmul, LayoutsOfEveryOperand) {
   std::mt19937 rng(3);
   const std::vector<std::vector<int>> orders{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}};
+  int round = 0;
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f64})
     for (const auto& oa : orders)
       for (const auto& ob : orders)
-        for (const auto& oo : orders)
-          for (const std::int64_t gap : {0, 3}) {
-            SCOPED_TRACE(std::string(to_text(dtype)) + testing::PrintToString(oa) + testing::PrintToString(ob) +
-                         testing::PrintToString(oo));
-            check({random_array({3, 6, 5}, dtype, rng, oa, gap), random_array({3, 5, 4}, dtype, rng, ob, gap),
-                   random_array({3, 6, 4}, dtype, rng, oo, gap)});
-          }
+        for (const auto& oo : orders) {
+          const std::int64_t gap = ++round % 2 * 3;
+          SCOPED_TRACE(std::string(to_text(dtype)) + testing::PrintToString(oa) + testing::PrintToString(ob) +
+                       testing::PrintToString(oo));
+          check({random_array({3, 6, 5}, dtype, rng, oa, gap), random_array({3, 5, 4}, dtype, rng, ob, gap),
+                 random_array({3, 6, 4}, dtype, rng, oo, gap)});
+        }
 }
 
 TEST(Matmul, BroadcastNegativeAndOverlappingStrides) {
@@ -104,7 +105,7 @@ TEST(Matmul, RandomProblems) {
   auto pick = [&](std::initializer_list<std::int64_t> from) {
     return from.begin()[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(rng)];
   };
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 200; ++i) {
     Case c{{}, pick({1, 2, 7, 16, 31}), pick({1, 3, 8, 33, 64}), pick({1, 2, 9, 16, 40})};
     for (std::int64_t d = pick({0, 1, 2}); d-- > 0;) c.batch.push_back(pick({1, 2, 3}));
     auto shuffled = [&] {
