@@ -66,6 +66,21 @@ TEST(ValueCases, DivisionByZero) {
   }
 }
 
+TEST(ValueCases, DivisorThatMayBeZeroIsNotCancelled) {
+  Context c;
+  Expr x = c.symbol("x"), y = c.symbol("y", {.range = {0, kMaxInf}}), p = c.symbol("p", {.range = {1, kMaxInf}});
+  auto at_zero = [](Expr s) { return std::optional<std::int64_t>(s.name() == "p" ? 1 : 0); };
+  for (Expr e : {floordiv(x * y, y), floormod(x * y, y), floordiv(y, y), ceildiv(x * y, y * 2), truncdiv(x * y, y),
+                 floormod(x * y, y * 3)}) {
+    EXPECT_THROW(evaluate(e, at_zero), UserError) << to_string(e);
+  }
+  EXPECT_EQ(floordiv(x * p, p), x);
+  EXPECT_EQ(floormod(x * p, p * 3), p * floormod(x, 3));
+  Facts facts;
+  facts.assume(ne(y, 0));
+  EXPECT_EQ(simplify(floordiv(x * y, y), facts), x);
+}
+
 TEST(ValueCases, ComparisonsAtTheEndsOf64Bits) {
   Context c;
   Expr x = c.symbol("x"), y = c.symbol("y");
