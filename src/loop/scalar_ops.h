@@ -40,8 +40,10 @@ namespace stax::loop {
   X(mul, 2, n, same, "product")                                                                                    \
   X(div, 2, f, same, "IEEE quotient")                                                                              \
   X(fma, 3, f, same, "a*b + c rounded once")                                                                       \
-  X(floor_div, 2, n, same, "quotient rounded to minus infinity; integers: by zero is an error, MIN / -1 wraps")    \
-  X(trunc_div, 2, n, same, "quotient rounded to zero; integers: by zero is an error, MIN / -1 wraps")              \
+  X(floor_div, 2, n, same,                                                                                         \
+    "the exact quotient rounded to minus infinity; integers: by zero is an error, MIN / -1 wraps")                 \
+  X(trunc_div, 2, n, same,                                                                                         \
+    "quotient rounded to zero (floats: the IEEE quotient); integers: by zero is an error, MIN / -1 wraps")         \
   X(floor_mod, 2, n, same, "remainder with the divisor's sign")                                                    \
   X(trunc_mod, 2, n, same, "remainder with the dividend's sign")                                                   \
   X(max, 2, a, same, "NaN if either is NaN; max(-0, +0) = +0; boolean: or")                                        \

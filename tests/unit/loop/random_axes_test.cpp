@@ -50,7 +50,7 @@ void build(RandomProgram& r) {
 
 TEST(LoopRandom, MergeReorderAndCommonValuesKeepResults) {
   int merged = 0, reordered = 0;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     RandomProgram r(seed);
     build(r);
     verify(r.p);
@@ -70,8 +70,8 @@ TEST(LoopRandom, MergeReorderAndCommonValuesKeepResults) {
     const std::string text = to_text(r.p);
     ASSERT_EQ(to_text(parse_program(text)), text) << before;
   }
-  EXPECT_GT(merged, 500);
-  EXPECT_GT(reordered, 100);
+  EXPECT_GT(merged, 250);
+  EXPECT_GT(reordered, 50);
 }
 
 TEST(LoopRandom, CanonicalKernelsComputeTheSame) {

@@ -89,7 +89,7 @@ Built build(std::uint64_t seed, Dtype stored) {
 
 void check(Dtype stored) {
   int inlined = 0, divided = 0;
-  const int count = 3000;
+  const int count = 1500;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Built built = build(seed, stored);
     RandomProgram& r = *built.r;
