@@ -115,6 +115,9 @@ bool inline_producer(Program& p, Kernel& consumer, const Kernel& producer, const
     for (const Access& r : reads_of(producer))
       if (r.buffer == w.buffer) return false;
   }
+  for (const Access& w : writes_of(producer))
+    for (const Access& r : reads_of(producer))
+      if (r.buffer == w.buffer) return false;
   const bool covers = covers_buffer(p, producer, p.buffers[static_cast<std::size_t>(store.buffer)]);
   std::unordered_map<ValueId, std::vector<Expr>> indices;
   for (std::size_t i = 0; i < consumer.phases.size(); ++i) {

@@ -37,6 +37,38 @@ bool stays_in_unit(const Program& p, const Kernel& k, const Access& load, const 
          symbolic::always(symbolic::le(*hi_a, *hi_b), &at_load.facts());
 }
 
+// Coefficient of each outer axis in an address; nullopt where it is not linear.
+std::vector<std::optional<Expr>> coefficients(const Kernel& k, Expr address) {
+  std::vector<std::optional<Expr>> result;
+  for (const Axis& axis : k.outer) {
+    const auto l = symbolic::linear_in(address, axis.var);
+    result.push_back(l ? std::optional(l->coefficient) : std::nullopt);
+  }
+  return result;
+}
+
+// One step along a and some steps along b (at least one, within its extent) provably move the address equally.
+bool collide(const Program& p, const Axis& a, Expr ca, const Axis& b, Expr cb) {
+  if (!symbolic::always(symbolic::ge(a.extent, 2), &p.facts)) return false;
+  std::int64_t steps = 1;
+  if (const auto x = ca.constant(), y = cb.constant(); x && y) {
+    if (*y == 0 || *x == 0 || *x % *y != 0) return false;
+    steps = *x / *y < 0 ? -(*x / *y) : *x / *y;
+  } else if (ca != cb) {
+    return false;
+  }
+  return symbolic::always(symbolic::gt(b.extent, p.context->constant(steps)), &p.facts);
+}
+
+void verify_distinct(const Program& p, const Kernel& k, const Access& w) {
+  const auto c = coefficients(k, w.index);
+  for (std::size_t a = 0; a < c.size(); ++a)
+    for (std::size_t b = 0; b < c.size(); ++b)
+      if (a != b && c[a] && c[b] && collide(p, k.outer[a], *c[a], k.outer[b], *c[b]))
+        fail(p, k, w,
+             fmt::format("units along {} and {} write the same element", k.outer[a].var.name(), k.outer[b].var.name()));
+}
+
 }  // namespace
 
 void verify_independence(const Program& p, const Kernel& k) {
@@ -46,6 +78,7 @@ void verify_independence(const Program& p, const Kernel& k) {
     for (const Axis& axis : k.outer)
       if (!symbolic::depends_on(w.index, axis.var) && symbolic::always(symbolic::ge(axis.extent, 2), &p.facts))
         fail(p, k, w, fmt::format("every unit along {} writes the same element", axis.var.name()));
+    verify_distinct(p, k, w);
   }
   for (const Access& r : reads_of(k))
     for (const Access& w : writes) {

@@ -92,6 +92,12 @@ TEST(LoopVerify, UnitsAreIndependent) {
     phase { %1 = load y[m*n - 1 - m*a] store z[a] %1 }
   })"),
                  "another unit may store it");
+  expect_refused(with_buffers("kernel k outer (a < n, b < n) { phase { %0 = load h[a] store z[a + b] %0 } }"),
+                 "units along a and b write the same element");
+  expect_refused(with_buffers("kernel k outer (a < 2, b < 5) { phase { %0 = load h[a] store y[4*a + b] %0 } }"),
+                 "units along a and b write the same element");
+  EXPECT_NO_THROW(
+      program_of(with_buffers("kernel k outer (a < n, b < 2) { phase { %0 = load h[a] store y[m*a + b] %0 } }")));
   // Its own row, in another order of elements, is fine.
   EXPECT_NO_THROW(program_of(with_buffers(R"(kernel k outer (a < n) {
     phase (r < m) { %0 = load x[m*a + r] store y[m*a + r] %0 }
