@@ -17,12 +17,20 @@ int outer_axis_by_name(base::Scanner& in, const Kernel& k) {
   in.fail_at(start, fmt::format("'{}' is no outer axis of kernel {}", name, k.name));
 }
 
-std::string phase_text(const CpuPhaseSchedule& p, std::size_t i) {
-  std::string text = fmt::format("phase {}", i);
-  std::string options;
-  if (p.unroll != 1) options += fmt::format(" unroll {}", p.unroll);
-  if (p.stream) options += options.empty() ? " stream" : ", stream";
-  return options.empty() ? text : text + ":" + options;
+int inner_axis_by_name(base::Scanner& in, const Phase& p) {
+  const std::size_t start = in.offset();
+  const std::string_view name = in.expect_identifier("an inner axis");
+  for (std::size_t i = 0; i < p.inner.size(); ++i)
+    if (p.inner[i].var.name() == name) return static_cast<int>(i);
+  in.fail_at(start, fmt::format("'{}' is no inner axis of the phase", name));
+}
+
+std::string phase_text(const CpuPhaseSchedule& p, const Phase& phase, std::size_t i) {
+  std::vector<std::string> options;
+  if (p.vector >= 0) options.push_back("vector " + phase.inner[static_cast<std::size_t>(p.vector)].var.name());
+  if (p.unroll != 1) options.push_back(fmt::format("unroll {}", p.unroll));
+  if (p.stream) options.emplace_back("stream");
+  return fmt::format("phase {}{}{}", i, options.empty() ? "" : ": ", fmt::join(options, ", "));
 }
 
 void parse_units(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
@@ -35,7 +43,7 @@ void parse_units(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
   if (in.accept("grain")) s.grain = in.expect_integer("elements per thread");
 }
 
-void parse_phase(base::Scanner& in, CpuSchedule& s) {
+void parse_phase(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
   const std::size_t start = in.offset();
   const std::int64_t i = in.expect_integer("a phase number");
   if (i < 0 || i >= static_cast<std::int64_t>(s.phases.size()))
@@ -47,8 +55,10 @@ void parse_phase(base::Scanner& in, CpuSchedule& s) {
       p.unroll = static_cast<int>(in.expect_integer("a number of vectors"));
     else if (in.accept("stream"))
       p.stream = true;
+    else if (in.accept("vector"))
+      p.vector = inner_axis_by_name(in, k.phases[static_cast<std::size_t>(i)]);
     else
-      in.fail_expected("'unroll' or 'stream'");
+      in.fail_expected("'vector', 'unroll' or 'stream'");
   } while (in.accept(","));
 }
 
@@ -66,7 +76,7 @@ void parse_item(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
   } else if (in.accept("cache")) {
     s.stream_bytes = in.expect_integer("bytes");
   } else if (in.accept("phase")) {
-    parse_phase(in, s);
+    parse_phase(in, k, s);
   } else if (in.accept("keep")) {
     in.expect("%");
     KeptValue kept;
@@ -99,6 +109,8 @@ void verify(const CpuSchedule& s, const Kernel& k) {
   if (s.phases.size() != k.phases.size()) fail("one entry for each phase");
   for (const CpuPhaseSchedule& p : s.phases)
     if (p.unroll < 1 || p.unroll > 16) fail("unroll must be 1 to 16");
+  for (std::size_t i = 0; i < k.phases.size(); ++i)
+    if (s.phases[i].vector >= static_cast<int>(k.phases[i].inner.size())) fail("no such inner axis to vectorise");
   for (const Phase& p : k.phases)
     if (s.split >= 0 && !p.inner.empty() && s.split >= static_cast<int>(p.inner.size())) fail("no such axis to split");
   for (const KeptValue& kept : s.keep) {
@@ -118,7 +130,7 @@ std::string to_text(const CpuSchedule& s, const Kernel& k) {
   if (s.split >= 0) text += fmt::format("; split inner {}", s.split);
   const bool streams = std::any_of(s.phases.begin(), s.phases.end(), [](const auto& p) { return p.stream; });
   if (streams) text += fmt::format("; cache {}", s.stream_bytes);
-  for (std::size_t i = 0; i < s.phases.size(); ++i) text += "; " + phase_text(s.phases[i], i);
+  for (std::size_t i = 0; i < s.phases.size(); ++i) text += "; " + phase_text(s.phases[i], k.phases[i], i);
   for (const KeptValue& kept : s.keep) text += fmt::format("; keep %{} up to {}", kept.value, kept.limit);
   return text + " }";
 }

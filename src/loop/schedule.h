@@ -2,7 +2,7 @@
 // every choice is right for every size.
 //
 //   schedule cpu { units i0, i1 / 8192 grain 32768; vector i1; phase 0: unroll 2, stream }
-//   schedule cpu { units i0 grain 16384; vector inner; phase 0: unroll 4; phase 1: unroll 2, stream; keep %3 up to
+//   schedule cpu { units i0 grain 16384; vector inner; phase 0: vector r0, unroll 4; phase 1: unroll 2, stream; keep %3 up to
 //   65536 } schedule cpu { units i0, i1 / 64 grain 32768; vector i1; tile i0 64; phase 0: stream } schedule cpu { units
 //   grain 65536; vector inner; split inner 0; phase 0: unroll 4; phase 1 }
 #pragma once
@@ -17,6 +17,7 @@
 namespace stax::loop {
 
 struct CpuPhaseSchedule {
+  int vector = -1;      // inner form: position of the vectorised inner axis, which becomes the innermost; -1: the last
   int unroll = 1;       // vectors (inner form) or rows (outer form) per iteration: independent accumulators
   bool stream = false;  // non-temporal stores when the stored bytes exceed the last-level cache (asked at run time)
   bool operator==(const CpuPhaseSchedule&) const = default;
@@ -34,7 +35,7 @@ struct CpuSchedule {
   // The units, outermost first: a permutation of the outer axes. All of them together form one range that is shared out
   // to the threads in contiguous pieces.
   std::vector<int> order;
-  // The vectorised outer axis (outer form: lanes are units), or -1: the last inner axis of each phase (inner form).
+  // The vectorised outer axis (outer form: lanes are units), or -1: an inner axis of each phase (inner form).
   int vector_axis = -1;
   std::int64_t chunk = 0;  // elements of the vectorised outer axis in one unit; 0: all
   // Outer form of a pointwise kernel whose loads are contiguous along another axis: tiles are transposed in registers.

@@ -39,6 +39,7 @@ class Chooser {
   bool has(ScalarOp op) const;
   std::int64_t extent(int axis) const { return hint_or(k_.outer[static_cast<std::size_t>(axis)].extent, kUnknown); }
   int best_outer_axis() const;
+  int best_inner_axis(const Phase& p) const;
   bool prefers_outer(int axis) const;
   void choose_form();
   void choose_tile();
@@ -93,6 +94,20 @@ int Chooser::best_outer_axis() const {
   return best;
 }
 
+// The axis with the most contiguous accesses; the last when nothing speaks against it.
+int Chooser::best_inner_axis(const Phase& p) const {
+  int best = static_cast<int>(p.inner.size()) - 1;
+  for (int i = best - 1; i >= 0; --i) {
+    const loop::Axis& a = p.inner[static_cast<std::size_t>(i)];
+    const loop::Axis& b = p.inner[static_cast<std::size_t>(best)];
+    const double gain = score(a.var, &p).value() - score(b.var, &p).value();
+    if ((gain > 0 && hint_or(a.extent, kUnknown) >= lanes_ / 2) ||
+        (gain == 0 && hint_or(b.extent, kUnknown) < lanes_ / 2 && hint_or(a.extent, kUnknown) > hint_or(b.extent, kUnknown)))
+      best = i;
+  }
+  return best;
+}
+
 // Whether lanes over an outer axis beat lanes over the inner axes.
 bool Chooser::prefers_outer(int axis) const {
   if (axis < 0) return false;
@@ -100,9 +115,10 @@ bool Chooser::prefers_outer(int axis) const {
   std::int64_t shortest = INT64_MAX, longest = 0;
   for (const Phase& p : k_.phases) {
     if (p.inner.empty()) continue;
-    inner += score(p.inner.back().var, &p).value();
-    shortest = std::min(shortest, hint_or(p.inner.back().extent, kUnknown));
-    longest = std::max(longest, hint_or(p.inner.back().extent, kUnknown));
+    const loop::Axis& lanes = p.inner[static_cast<std::size_t>(best_inner_axis(p))];
+    inner += score(lanes.var, &p).value();
+    shortest = std::min(shortest, hint_or(lanes.extent, kUnknown));
+    longest = std::max(longest, hint_or(lanes.extent, kUnknown));
   }
   const Expr var = k_.outer[static_cast<std::size_t>(axis)].var;
   double outer = 0;
@@ -212,6 +228,7 @@ void Chooser::choose_phases() {
     for (ValueId v = p.begin; v < p.end; ++v)
       combines = combines || k_.values[static_cast<std::size_t>(v)].op == ScalarOp::combine;
     const bool inner = s_.vector_axis < 0 && !p.inner.empty();
+    if (inner && best_inner_axis(p) + 1 < static_cast<int>(p.inner.size())) phase.vector = best_inner_axis(p);
     if (inner && combines) phase.unroll = cost <= 12 ? 4 : 2;
     if (!combines && (inner || s_.vector_axis >= 0) && cost <= 12) phase.unroll = 2;
     std::int64_t bytes = 0;

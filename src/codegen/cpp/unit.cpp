@@ -28,7 +28,12 @@ KernelEmitter::Site KernelEmitter::site_of(int number) const {
   Site site;
   site.number = number;
   site.phase = &k_.phases[static_cast<std::size_t>(number)];
-  for (std::size_t i = 0; i < site.phase->inner.size(); ++i) {
+  std::vector<std::size_t> order;
+  const int vector = is_outer() ? -1 : s_.phases[static_cast<std::size_t>(number)].vector;
+  for (std::size_t i = 0; i < site.phase->inner.size(); ++i)
+    if (static_cast<int>(i) != vector) order.push_back(i);
+  if (vector >= 0) order.push_back(static_cast<std::size_t>(vector));
+  for (std::size_t i : order) {
     const loop::Axis& a = site.phase->inner[i];
     site.loops.push_back(a);
     const bool split = is_split() && static_cast<int>(i) == s_.split;

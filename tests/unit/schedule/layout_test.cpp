@@ -127,6 +127,25 @@ return b2 [] strides ()
 )", .sizes = {{}}, .tolerance = 1e-6}});
 }
 
+TEST(Layouts, RandomNumbersDependOnTheElementAlone) {
+  std::vector<Check> checks;
+  for (const char* kind : {"uniform", "normal"})
+    checks.push_back({.text = fmt::format(R"(
+program p
+sizes s0 in [0, 1000000], s1 in [0, 1000000]
+scalar c0: i64 "seed"
+buffer b0: f32[s0, s1] output
+kernel k outer (i0 < s0, i1 < s1) {{
+  phase {{
+    %0 = random.f32 {} c0 [s1*i0 + i1]
+    store b0[s1*i0 + i1] %0
+  }}
+}}
+return b0 [s0, s1] strides (s1, 1)
+)", kind), .sizes = {{1, 1}, {3, 17}, {5, 100}}});
+  for (int width : {16, 64}) check_all(checks, width);
+}
+
 const char* kEmbedding = R"(
 program p
 sizes s0 in [0, 1000000], s1 in [0, 1000000], s2 in [0, 1000000]

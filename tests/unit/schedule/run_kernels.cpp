@@ -1,6 +1,7 @@
 #include "run_kernels.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -94,9 +95,8 @@ std::vector<Array> CompiledKernels::run(std::size_t which, const Bindings& bindi
       arrays.push_back(bindings.inputs[static_cast<std::size_t>(b.input)]);
     } else {
       const Layout l = layout_of(p, bindings, b.sizes, b.strides);
-      const std::int64_t span[] = {extent_of(l).second + 1};
-      Array flat = Array::empty(span, b.dtype);
-      if (flat.data()) std::memset(flat.data(), 0xA5, static_cast<std::size_t>(span[0] * byte_size(b.dtype)));
+      Array flat = guarded_array({extent_of(l).second + 1}, b.dtype);
+      std::memset(flat.data(), 0xA5, flat.storage()->bytes());
       arrays.push_back(flat.with_layout(l));
     }
     pointers.push_back(arrays.back().data());
@@ -120,8 +120,19 @@ std::vector<Array> CompiledKernels::run(std::size_t which, const Bindings& bindi
   return outputs;
 }
 
+Array guarded_array(const std::vector<std::int64_t>& sizes, Dtype dtype) {
+  Layout layout = contiguous_layout(std::span<const std::int64_t>(sizes.data(), sizes.size()));
+  const auto bytes = static_cast<std::size_t>(layout.numel() * byte_size(dtype));
+  const std::size_t page = 4096, pages = (bytes + page - 1) / page, whole = (pages + 2) * page;
+  auto* map = static_cast<char*>(mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  STAX_CHECK(map != MAP_FAILED, "mmap");
+  if (pages) mprotect(map + page, pages * page, PROT_READ | PROT_WRITE);
+  auto storage = std::make_shared<Storage>(map + page + pages * page - bytes, bytes, Device{}, [=] { munmap(map, whole); });
+  return Array(std::move(storage), dtype, std::move(layout));
+}
+
 Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, bool special) {
-  Array a = Array::empty(std::span<const std::int64_t>(sizes.data(), sizes.size()), dtype);
+  Array a = guarded_array(sizes, dtype);
   std::mt19937_64 rng(seed);
   std::normal_distribution<double> normal;
   visit_dtype(dtype, [&](auto zero) {

@@ -41,6 +41,9 @@ class CompiledKernels {
 
 CompiledKernels::Choose default_schedule(int vector_bytes, int threads);
 
+// Row-major, uninitialised, ends at an inaccessible page: reading or writing beyond it is a fault.
+Array guarded_array(const std::vector<std::int64_t>& sizes, Dtype dtype);
+
 // Random values around zero, NaN, infinities and zeros of both signs among them when `special`.
 Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, bool special = false);
 
