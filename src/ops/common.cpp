@@ -105,16 +105,8 @@ std::vector<Array> evaluate_pointwise(EvalContext& c, Dtype compute, const Float
 ReductionShape reduction_shape(InferContext& c, std::string_view axes_name, bool single_axis) {
   const TensorType& x = c.type(0);
   ReductionShape s;
-  if (single_axis) {
-    if (c.none(axes_name) || x.rank() == 0) {
-      if (!c.none(axes_name)) (void)c.axis(axes_name, x.rank());
-      for (int i = 0; i < x.rank(); ++i) s.axes.push_back(i);
-    } else {
-      s.axes = {c.axis(axes_name, x.rank())};
-    }
-  } else {
-    s.axes = c.axes(axes_name, x.rank());
-  }
+  s.axes = c.axes(axes_name, x.rank());
+  if (single_axis && !c.none(axes_name) && x.rank() > 0 && s.axes.size() != 1) c.error("takes one axis, or none for all");
   s.count = c.context().constant(1);
   std::size_t next = 0;
   for (int i = 0; i < x.rank(); ++i) {
