@@ -55,6 +55,13 @@ void check_instance(const RuleCase& c, Instance& in, bool& fired) {
     ASSERT_EQ(got, static_cast<std::int64_t>(*v)) << c.title << "\n" << to_string(e);
   });
 }
+
+// Under a sanitizer, most points of an exhaustive sweep are left out.
+bool thinned(const Point& p) {
+  std::int64_t sum = 0;
+  for (std::int64_t v : p) sum += v;
+  return kSlower > 1 && sum % 7 != 0;
+}
 }  // namespace
 
 // Every choice of which variables are constants, their small values, and the declared ranges of the rest.
@@ -98,7 +105,7 @@ TEST(RuleStatement, NestedOperationsOverAllSmallConstants) {
     for (Kind inner : kKinds) {
       for (Kind outer : kKinds) {
         for_each_point({{-3, 3}, {-2, 2}, {-4, 4}, {-1, 2}, {-4, 4}}, [&](const Point& k) {
-          if (k[2] == 0 || k[4] == 0 || testing::Test::HasFatalFailure()) return;
+          if (k[2] == 0 || k[4] == 0 || thinned(k) || testing::Test::HasFatalFailure()) return;
           Tree first{
               inner,
               0,
@@ -130,7 +137,7 @@ TEST(RuleStatement, TwoVariablesOverAllSmallCoefficients) {
     std::vector<Expr> variables{context.symbol("x", {.range = declared}), context.symbol("y", {.range = declared})};
     for (Kind kind : kKinds) {
       for_each_point({{-4, 4}, {-4, 4}, {-4, 4}, {-3, 3}}, [&](const Point& k) {
-        if ((k[2] == 0 && k[3] == 0) || testing::Test::HasFatalFailure()) return;
+        if ((k[2] == 0 && k[3] == 0) || thinned(k) || testing::Test::HasFatalFailure()) return;
         Tree divisor{Kind::add, 0, {Tree{Kind::constant, k[2], {}}, term(k[3], 1)}};
         Tree tree{kind, 0, {Tree{Kind::add, 0, {term(k[0], 0), term(k[1], 1)}}, divisor}};
         Expr e = build(tree, context, variables);
