@@ -70,14 +70,28 @@ std::size_t AxisMatch::split(Side& side, Side& other, std::size_t entry, Expr pa
 
 bool AxisMatch::match(Expr address_a, Expr address_b) {
   const Side old_a = a_, old_b = b_;
-  auto ta = terms(a_, address_a), tb = terms(b_, address_b);
-  if (ta && tb && match_terms(std::move(*ta), std::move(*tb))) return true;
-  a_ = old_a;
-  b_ = old_b;
+  // A split pays only when both halves meet an axis of the other side: half a row is not a reason to cut the row.
+  for (const bool may_split : {true, false}) {
+    auto ta = terms(a_, address_a), tb = terms(b_, address_b);
+    if (ta && tb && match_terms(std::move(*ta), std::move(*tb), may_split) && all_paired_since(a_, old_a) &&
+        all_paired_since(b_, old_b))
+      return true;
+    const bool has_split = a_.splits.size() + b_.splits.size() > old_a.splits.size() + old_b.splits.size();
+    a_ = old_a;
+    b_ = old_b;
+    if (!has_split) break;
+  }
   return false;
 }
 
-bool AxisMatch::match_terms(std::vector<Term> ta, std::vector<Term> tb) {
+bool AxisMatch::all_paired_since(const Side& now, const Side& before) {
+  return std::all_of(now.entries.begin(), now.entries.end(), [&](const Side::Entry& e) {
+    return e.partner >= 0 || std::any_of(before.entries.begin(), before.entries.end(),
+                                         [&](const Side::Entry& o) { return o.axis.var == e.axis.var; });
+  });
+}
+
+bool AxisMatch::match_terms(std::vector<Term> ta, std::vector<Term> tb, bool may_split) {
   if (ta.empty() || tb.empty()) return true;
   bool paired = false;
   for (bool progress = true; progress;) {
@@ -105,7 +119,7 @@ bool AxisMatch::match_terms(std::vector<Term> ta, std::vector<Term> tb) {
       const Expr extent_a = ea.axis.extent, extent_b = eb.axis.extent;
       const Expr longer_b = exact_quotient(extent_b, extent_a), longer_a = exact_quotient(extent_a, extent_b);
       const bool split_b = static_cast<bool>(longer_b);
-      if ((!longer_a && !longer_b) || (split_b ? eb : ea).rigid) continue;
+      if (!may_split || (!longer_a && !longer_b) || (split_b ? eb : ea).rigid) continue;
       Side &side = split_b ? b_ : a_, &other = split_b ? a_ : b_;
       auto &own = split_b ? tb : ta, &others = split_b ? ta : tb;
       const Term t = split_b ? b : a, o = split_b ? a : b;

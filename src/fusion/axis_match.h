@@ -43,7 +43,8 @@ class AxisMatch {
   static std::optional<std::vector<Term>> terms(const Side& side, loop::Expr address);
   // Splits entry into (quotient, part); returns the position of the outer half, the inner half follows it.
   std::size_t split(Side& side, Side& other, std::size_t entry, loop::Expr part, loop::Expr quotient);
-  bool match_terms(std::vector<Term> ta, std::vector<Term> tb);
+  static bool all_paired_since(const Side& now, const Side& before);
+  bool match_terms(std::vector<Term> ta, std::vector<Term> tb, bool may_split);
 
   loop::Program& program_;
   Side a_, b_;

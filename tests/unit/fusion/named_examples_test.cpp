@@ -98,6 +98,15 @@ TEST_P(NamedExample, LayerNormIsOneKernel) {
   EXPECT_EQ(r.program.buffers.size(), 4u) << loop::to_text(r.program);
 }
 
+TEST_P(NamedExample, HalvesOfANormalisedRowAreMultipliedInTheSameKernel) {
+  const Expr n = m.size(256), d = m.number(96);
+  const View x = m.input({n, d}), w = m.input({d}), bias = m.input({d});
+  const View y = layer_norm(m, x, w, bias);
+  const View a = m.slice(y, 1, m.number(0), m.number(48)), b = m.slice(y, 1, m.number(48), m.number(48));
+  m.output(m.binary(mul, a, m.unary(tanh, b)));
+  expect_kernels(1);
+}
+
 TEST_P(NamedExample, ResidualAndRmsNormWithTwoOutputsIsOneKernel) {
   const Expr n = m.size(256), d = m.size(96);
   const View x = m.input({n, d}), r = m.input({n, d}), w = m.input({d});

@@ -61,10 +61,22 @@ class Generator {
       case 2:
         if (rank < 3) v = m_.unsqueeze(v, pick(rank + 1));
         break;
+      case 3:
+        if (rank >= 2 && pick(2)) v = m_.merge(v);
+        break;
+      case 4:
+        if (rank >= 1) v = cut(v, pick(rank));
+        break;
       default:
         break;
     }
     return v;
+  }
+  // Without its first or its last element, where there are two.
+  View cut(const View& v, int axis) {
+    const Expr n = v.sizes[static_cast<std::size_t>(axis)];
+    if (symbolic::hint_of(n).value_or(0) < 2) return v;
+    return m_.slice(v, axis, m_.number(pick(2)), n - 1);
   }
   bool numeric(const View& v) { return m_.dtype(v) != Dtype::boolean; }
   View any_numeric() {

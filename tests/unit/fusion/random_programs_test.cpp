@@ -18,7 +18,7 @@ struct Case {
 
 // Empty when fusion keeps the values of the seed's program.
 std::string check(std::uint32_t seed, const Case& c, int* before = nullptr, int* after = nullptr) {
-  const RandomProgram p = random_program(seed, 6 + static_cast<int>(seed % 20), c.dynamic, c.exact);
+  const RandomProgram p = random_program(seed, 6 + static_cast<int>(seed % 35), c.dynamic, c.exact);
   loop::verify(p.program);
   loop::Program lowered = p.program;
   if (c.split) split_reductions(lowered, {.parallel_units = 64, .min_chunk = 1, .column_tile = 1});
