@@ -47,10 +47,8 @@ class Assembler {
   // A size or stride of an input: binds its symbol at the first sight, otherwise a guard.
   void fact(const Fact& f, Expr e, const char* reason, const SourceLoc& where) {
     if (e.is_symbol() && bound_.insert(e).second) {
-      plan_.bindings.push_back({e, f});
-      const symbolic::Range r = e.info().range;
-      if (r.lo > 0 && f.kind == Fact::Kind::size)
-        plan_.guards.push_back(Guard::holds(ge(e, r.lo), "sizes 0 and 1 have artifacts of their own", where));
+      plan_.bindings.push_back(
+          {e, f});  // the binding checks the symbol's range: sizes 0 and 1 have artifacts of their own
       return;
     }
     plan_.guards.push_back(Guard::equals(f, e, reason, where));
@@ -211,6 +209,12 @@ void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::
   for (const loop::Item& item : fused.program.items)
     if (const auto* call = std::get_if<loop::LibraryCall>(&item)) artifact.library_calls.push_back(call->name);
   const plan::Plan& plan = artifact.executable.plan();
+  for (const plan::Binding& b : plan.bindings) {
+    const symbolic::Range r = b.symbol.info().range;
+    if (r.lo != symbolic::kMinInf)
+      artifact.guards.push_back(
+          fmt::format("{} >= {} because the artifact serves a range of sizes", plan::to_text(b.from, plan), r.lo));
+  }
   for (const Guard& g : plan.guards) {
     std::string text = plan::to_text(g, plan);
     if (!g.reason.empty()) text += " because " + g.reason;
