@@ -31,7 +31,7 @@ constexpr EnvVariable kVariables[] = {
     {"STAX_PYTHON", EnvKind::text, "a Python interpreter", "", "interpreter of the Triton workers"},
     {"STAX_STRICT_NATIVE", EnvKind::flag, "", "0", "an operator without generated code is an error"},
     {"STAX_TEST_ALL", EnvKind::flag, "", "0", "tests take their long form"},
-    {"STAX_THREADS", EnvKind::integer, "1..4096", "usable cores", "threads of the CPU kernels"},
+    {"STAX_THREADS", EnvKind::integer, "1..4096", "physical cores", "threads of the CPU kernels"},
     {"STAX_VECTOR_BYTES", EnvKind::choice, "16|32|64", "the machine's widest", "vector width of the CPU kernels"},
 };
 

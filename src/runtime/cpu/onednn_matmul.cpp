@@ -16,7 +16,7 @@ using namespace onednn;
 
 namespace {
 
-constexpr std::size_t kMostPrimitives = 1024;
+constexpr std::size_t kMostPrimitives = 512;
 // More rows run in pieces of this many, so that few primitives serve every length.
 constexpr std::int64_t kRowsAtOnce = 512;
 

@@ -27,6 +27,7 @@ SegmentHeap::Block* SegmentHeap::map_segment(std::size_t bytes) {
   if (p == MAP_FAILED) return nullptr;
   madvise(p, want, MADV_NOHUGEPAGE);
   reserved_ += want;
+  register_roots(p, want);
   poison(p, want);
   unpoison(p, kHeader);
   auto* block = new (p) Block;
@@ -127,6 +128,7 @@ std::size_t SegmentHeap::release_free_segments() {
     const std::size_t bytes = block->bytes;
     unpoison(block, bytes);
     block->~Block();
+    unregister_roots(block, bytes);
     munmap(block, bytes);
     released += bytes;
   }

@@ -6,6 +6,7 @@
 #include <stax/base/error.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <utility>
@@ -26,7 +27,8 @@ int read_topology(int cpu, const char* what) {
 }
 
 int decide() {
-  const int n = static_cast<int>(base::env_integer("STAX_THREADS").value_or(physical_cores()));
+  const int usual = std::getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : physical_cores();
+  const int n = static_cast<int>(base::env_integer("STAX_THREADS").value_or(usual));
   int expected = 0;
   return g_threads.compare_exchange_strong(expected, n) ? n : expected;
 }

@@ -3,7 +3,7 @@
 
 namespace stax::runtime {
 
-// STAX_THREADS, or what set_num_threads set, or the physical cores of the affinity mask. At least 1.
+// What set_num_threads set, else STAX_THREADS, else OMP_NUM_THREADS, else the physical cores of the affinity mask.
 int num_threads();
 // For the whole process from the next kernel on. UserError unless 1 <= threads <= 4096.
 void set_num_threads(int threads);

@@ -1,5 +1,6 @@
 #include <stax/base/error.h>
 
+#include "base/file.h"
 #include "helpers.h"
 
 namespace stax::plan::test {
@@ -77,6 +78,13 @@ TEST(PlanText, EveryLineIsKept) {
                             " origins (1, 0)",
                             "; alpha, numel) grid ("})
     EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
+}
+
+TEST(PlanText, TheExampleOfTheManualReads) {
+  const std::string page = base::read_file(STAX_SOURCE_DIR "/docs/plan.md");
+  const std::size_t begin = page.find("```\n") + 4;
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  EXPECT_EQ(to_text(plan_of(example)), example);
 }
 
 TEST(PlanText, ErrorsHaveLineAndColumn) {
