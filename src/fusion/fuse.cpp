@@ -135,7 +135,7 @@ FusionResult fuse(Program program, const FusionOptions& options) {
     return result;
   }
   for (Item& item : program.items)
-    if (auto* k = std::get_if<Kernel>(&item)) share_row_axes(program, *k);
+    if (auto* k = std::get_if<Kernel>(&item)) share_row_axes(*k);
   ItemGraph graph(program);
   const Sizes sizes(program);
   remove_dead_items(graph);

@@ -52,7 +52,7 @@ void drop_units(std::vector<Axis>& axes, bool keep_one, SymbolMap& map) {
 
 }  // namespace
 
-void share_row_axes(Program&, Kernel& k) {
+void share_row_axes(Kernel& k) {
   SymbolMap outer;
   drop_units(k.outer, false, outer);
   std::vector<std::vector<Axis>> known;

@@ -6,7 +6,7 @@
 namespace stax::fusion {
 
 // Axes of extent 1 go; phases whose inner extents agree share their axes (while fusing, one row has one name).
-void share_row_axes(loop::Program& program, loop::Kernel& k);
+void share_row_axes(loop::Kernel& k);
 
 // The opposite, as the IR wants it: every phase has inner axes of its own.
 void separate_row_axes(loop::Program& program, loop::Kernel& k);
