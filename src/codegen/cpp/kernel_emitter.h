@@ -94,6 +94,8 @@ class KernelEmitter {
   std::string element(const Site& site, const std::string& array) const;
   void initialise_arrays(const Site& site);
   void count_step(const Site& site);
+  bool is_long_sum(const Value& v) const;
+  void flush_sums(const Site& site, bool last);
   void merge_team_arrays(const Site& site);
   std::string merge_text(const Value& v, std::string_view a0, std::string_view a1, std::string_view a2, std::string_view x0,
                          std::string_view x1, std::string_view x2) const;

@@ -29,6 +29,8 @@ std::string KernelEmitter::element(const Site& site, const std::string& array) c
 void KernelEmitter::initialise_arrays(const Site& site) {
   std::string fill;
   int slot = 0;
+  const auto ids = combines_of(*site.phase);
+  if (std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_long_sum(value(id)); })) out_.line("i64 rows_seen = 0;");
   for (ValueId id = site.phase->begin; id < site.phase->end; ++id) {
     const Value& v = value(id);
     if (v.op != ScalarOp::combine && v.op != ScalarOp::scan) continue;
@@ -46,12 +48,38 @@ void KernelEmitter::initialise_arrays(const Site& site) {
                                            : format("{}{{}}", vector_type(t));
       fill += format("v::store({} + j, {});\n", name, init);
     }
+    if (is_long_sum(v)) {
+      declare_array(format("y{}", id), memory_type(v.dtype), s_.chunk);
+      fill += format("v::store(y{} + j, {});\n", id, format("{}{{}}", vector_type(v.dtype)));
+    }
     if (v.combine == CombineOp::welford && v.args[1] == kNoValue)
-      out_.format_line("{} n{}_seen = 0;", register_type(v.dtype), id);
+      out_.format_line("f64 n{}_seen = 0;", id);
   }
   if (fill.empty()) return;
   const auto block = out_.block("for (i64 j = 0; j < c1 - c0; j += v::L) {");
   out_ << fill;
+}
+
+// Float sums over rows go to totals every kRows rows: the error grows with kRows + rows / kRows, not with the rows.
+bool KernelEmitter::is_long_sum(const Value& v) const {
+  return v.op == ScalarOp::combine && v.combine == CombineOp::sum && is_floating(v.dtype);
+}
+
+void KernelEmitter::flush_sums(const Site& site, bool last) {
+  constexpr int kRows = 4096;
+  std::string text;
+  for (ValueId id : combines_of(*site.phase)) {
+    if (!is_long_sum(value(id))) continue;
+    const auto type = vector_type(value(id).dtype);
+    if (last)
+      text += format("v::store(u{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\n", id);
+    else
+      text += format("v::store(y{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\nv::store(u{0} + j, {1}{{}});\n", id, type);
+  }
+  if (text.empty()) return;
+  const auto full = out_.block(last ? format("if (rows_seen >= {}) {{", kRows) : format("if (++rows_seen % {} == 0) {{", kRows));
+  const auto loop = out_.block("for (i64 j = 0; j < c1 - c0; j += v::L) {");
+  out_ << text;
 }
 
 // Counts shared by all lanes, once for each step of the inner loops.
@@ -61,7 +89,7 @@ void KernelEmitter::count_step(const Site& site) {
     const bool tuple = v.op == ScalarOp::combine || v.op == ScalarOp::scan;
     if (!tuple || v.combine != CombineOp::welford || v.args[1] != kNoValue) continue;
     out_.format_line("n{}_seen += 1;", id);
-    out_.format_line("const {0} w{1} = ({0})1 / n{1}_seen;", register_type(v.dtype), id);
+    out_.format_line("const {0} w{1} = ({0})(1 / n{1}_seen);", register_type(v.dtype), id);
   }
 }
 
@@ -127,7 +155,7 @@ void KernelEmitter::update_array(const Site& site, ValueId id) {
   const std::string a1 = name + "_1", a2 = name + "_2";
   if (v.combine == CombineOp::welford && v.args[1] == kNoValue) {
     out_.format_line("v::welford_add({}, {}, {}, w{});", name, a1, x[0], id);
-    out_.format_line("{} = v::splat<{}>(n{}_seen);", a2, register_type(v.dtype), id);
+    out_.format_line("{0} = v::splat<{1}>(({1})n{2}_seen);", a2, register_type(v.dtype), id);
   } else if (v.combine == CombineOp::online_softmax && v.args[1] == kNoValue) {
     out_.format_line("v::softmax_add({}, {}, {});", name, a1, x[0]);
   } else {

@@ -99,6 +99,7 @@ void KernelEmitter::emit_phase_loops(const Site& site) {
     if (accumulate) declare_accumulators(site);
     emit_loops(site, 0);
     if (accumulate) fold_accumulators(site);
+    if (is_outer()) flush_sums(site, true);
   };
   std::string fits;
   for (const auto& [id, row] : rows_)
@@ -162,6 +163,7 @@ void KernelEmitter::emit_loops(const Site& site, int depth) {
   if (is_outer() && depth == site.depth() - 2) count_step(site);
   emit_level(site, depth + 1, {});
   emit_loops(site, depth + 1);
+  if (is_outer() && depth == site.depth() - 2) flush_sums(site, false);
 }
 
 void KernelEmitter::emit_body(const Site& site, const Copy& copy) {

@@ -66,7 +66,14 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
   if (const char* keep = std::getenv("STAX_TEST_KEEP")) base::write_file_atomic(keep, source_);
   base::ProcessOptions options;
   options.argv = {"g++", "-march=native", "-shared", "-fPIC", "-w"};
+  // The code is large and runs once: little optimisation, unless STAX_TEST_OPTIMIZE says otherwise.
   for (const char* flag : codegen::kCppFlags) options.argv.emplace_back(flag);
+  const char* level = std::getenv("STAX_TEST_OPTIMIZE");
+  options.argv.emplace_back(level ? level : "-O1");
+#ifdef __SANITIZE_ADDRESS__
+  options.argv.emplace_back("-fsanitize=address,undefined");
+#endif
+  if (std::getenv("STAX_TEST_SANITIZE")) options.argv.emplace_back("-fsanitize=address,undefined");  // with libasan preloaded
   for (const std::string& flag : extra_flags) options.argv.push_back(flag);
   for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lm")}) options.argv.push_back(a);
   const base::ProcessResult result = base::run_process(options);
