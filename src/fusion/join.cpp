@@ -43,6 +43,20 @@ Directions directions_of(const Program& program, const Sizes& sizes, const Kerne
   return d;
 }
 
+// Axes along which the large stores of a pointwise kernel are contiguous.
+std::set<const symbolic::Node*> store_axes(const Program& program, const Sizes& sizes, const Kernel& k) {
+  std::set<const symbolic::Node*> axes;
+  std::int64_t most = 0;
+  const auto bytes = [&](const loop::Access& w) {
+    return times(footprint(sizes, k, w.phase, w.index), element_bytes(program, w.buffer));
+  };
+  for (const loop::Access& w : loop::writes_of(k)) most = std::max(most, bytes(w));
+  for (const loop::Access& w : loop::writes_of(k))
+    if (bytes(w) >= most / 2)
+      if (const loop::Axis* a = contiguous_axis(k.outer, w.index)) axes.insert(a->var.node());
+  return axes;
+}
+
 // Never more than so many elements, whatever the sizes.
 bool is_small(const Sizes& sizes, const Kernel& k, std::int64_t limit) {
   std::int64_t inner = 1;
@@ -172,6 +186,8 @@ Decision Joiner::pays(int a, int b, const Kernel& joined, bool gains_rows) const
     return Decision::no(fmt::format("only {} bytes of {} would be saved", saved, apart));
   }
 
+  if (!has_rows(joined) && store_axes(program_, sizes_, joined).size() > 1)
+    return Decision::no("their stores run along different axes, which tiles in separate kernels serve better");
   if (has_rows(joined)) {
     const Directions d = directions_of(program_, sizes_, joined);
     const Directions da = directions_of(program_, sizes_, ka), db = directions_of(program_, sizes_, kb);

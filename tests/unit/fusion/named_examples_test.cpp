@@ -175,8 +175,19 @@ TEST_P(NamedExample, HorizontalPointwiseOverTheSameInputIsOneKernel) {
   const Expr a = m.size(200), b = m.size(100);
   const View x = m.input({a, b}), y = m.input({b, a});
   m.output(m.unary(exp, x));
-  m.output(m.binary(mul, m.transpose(x, 0, 1), y));
+  m.output(m.binary(mul, x, m.transpose(y, 0, 1)));
   expect_kernels(1);
+}
+
+TEST_P(NamedExample, StoresAlongDifferentAxesStayApart) {
+  const Expr a = m.size(200), b = m.size(100);
+  const View x = m.input({a, b}), y = m.input({b, a});
+  m.output(m.unary(exp, x));
+  m.output(m.binary(mul, m.transpose(x, 0, 1), y));
+  const FusionResult r = fused();
+  EXPECT_EQ(r.kernels_after, 2);
+  EXPECT_EQ(r.refusals.at(0).reason,
+            "their stores run along different axes, which tiles in separate kernels serve better");
 }
 
 TEST_P(NamedExample, RowSumWithAPointwiseSiblingReadsTheInputOnce) {
