@@ -24,11 +24,16 @@ struct Buffer {
 
 #define STAX_AVX512 __attribute__((target("avx512f")))
 
+typedef long long Wide __attribute__((vector_size(64), aligned(1), may_alias));
+
 STAX_AVX512 long long wide_sum(const char* p, std::size_t bytes) {
-  __m512i a[4] = {};
+  Wide a[4] = {};
   for (std::size_t i = 0; i < bytes; i += 256)
-    for (int k = 0; k < 4; ++k) a[k] = _mm512_add_epi64(a[k], _mm512_loadu_si512(p + i + 64 * k));
-  return _mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(a[0], a[1]), _mm512_add_epi64(a[2], a[3])));
+    for (int k = 0; k < 4; ++k) a[k] += *reinterpret_cast<const Wide*>(p + i + 64 * k);
+  const Wide total = (a[0] + a[1]) + (a[2] + a[3]);
+  long long sum = 0;
+  for (int lane = 0; lane < 8; ++lane) sum += total[lane];
+  return sum;
 }
 
 long long sum_of(const char* p, std::size_t bytes) {
