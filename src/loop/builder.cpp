@@ -307,6 +307,11 @@ ValueId KernelBuilder::round_to(ValueId a, Dtype half) {
 
 ValueId KernelBuilder::combine(CombineOp op, std::vector<ValueId> operands, Dtype dtype) {
   STAX_CHECK(!operands.empty() && operands.size() <= 3, kernel_.name + ": a combine takes one to three operands");
+  // Over no axes (rank 0) it is a combine over one element.
+  if (open_ && kernel_.phases.back().inner.empty()) {
+    const Expr one = program_.context->constant(1);
+    kernel_.phases.back().inner.push_back({program_.fresh_axis(one, 'r'), one});
+  }
   operands.resize(3, kNoValue);
   Value v = operation(ScalarOp::combine, dtype, {operands[0], operands[1], operands[2]});
   v.combine = op;

@@ -40,7 +40,7 @@ std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
 }
 double float_floor_mod(double a, double b) {
   const double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r == 0 ? std::copysign(0.0, b) : r;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 // floor(a / b) of the exact quotient, from the exact remainder.
 double float_floor_div(double a, double b) {

@@ -59,7 +59,11 @@ OpDef function(const Function& f) {
         c, c.result_dtype(), [&](std::span<const double> v) { return f.reference(v[0]); },
         [](std::span<const std::int64_t> v) { return v[0]; });
   };
-  def.samples = [f] { return pointwise_samples(1, kAllDtypes, f.steps); };
+  def.samples = [f] {
+    std::vector<Sample> samples = pointwise_samples(1, kAllDtypes, f.steps);
+    for (Sample& s : samples) s.tolerance = tolerance_of(result_of(f, s.operands[0].dtype()), f.steps);
+    return samples;
+  };
   return def;
 }
 

@@ -164,7 +164,7 @@ std::vector<Sample> reduction_samples(const std::vector<Dtype>& dtypes, double f
                  std::string note) {
     Attributes a = attributes;
     if (single_axis)
-      if (auto* list = std::get_if<std::vector<std::int64_t>>(&axes)) axes = list->at(0);
+      if (const auto* list = std::get_if<std::vector<std::int64_t>>(&axes)) axes = Attribute(list->at(0));
     a[axes_name] = std::move(axes);
     a["keepdim"] = keepdim;
     samples.push_back(Sample{{make_array(t, std::move(sizes), layout, f)},
