@@ -6,6 +6,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "compile/assemble.h"
+#include "compile/dump.h"
 #include "graph/interpret.h"
 #include "loop/text.h"
 #include "loop/transform.h"
@@ -47,7 +48,8 @@ void normalise_kernels(loop::Program& p) {
   }
 }
 
-std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target) {
+std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target,
+                                          const std::vector<loop::CpuSchedule>* schedules) {
   std::vector<ScheduledKernel> kernels;
   std::map<std::string, int> codes;  // canonical loops and schedule → position among distinct sources
   std::vector<std::string> sources, symbols;
@@ -57,7 +59,8 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     ScheduledKernel s;
     s.canonical = loop::canonicalize(p, *k);
     const auto& canonical = std::get<loop::Kernel>(s.canonical.program.items.at(0));
-    s.schedule = schedule::schedule_cpu(canonical, s.canonical.program, target);
+    s.schedule = schedules ? schedules->at(kernels.size())
+                           : schedule::schedule_cpu(canonical, s.canonical.program, target);
     s.symbol = k->name;
     const std::string text = loop::to_text(s.canonical.program) + loop::to_text(s.schedule, canonical);
     auto [it, fresh] = codes.try_emplace(text, static_cast<int>(sources.size()));
@@ -72,6 +75,21 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     kernels.push_back(std::move(s));
   }
   return kernels;
+}
+
+std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
+                                                            Session& session, std::uint64_t* built,
+                                                            std::uint64_t* hits) {
+  std::vector<build::CppJob> jobs;
+  for (const ScheduledKernel& k : kernels)
+    if (k.code == static_cast<int>(jobs.size())) jobs.push_back({k.symbol, k.source});
+  if (jobs.empty()) return {};
+  build::KernelStore& store = session.kernels();
+  build::KernelStoreStats mine;
+  auto modules = store.build_or_load_all(jobs, &mine);
+  if (built) *built = mine.built;
+  if (hits) *hits = mine.disk_hits + mine.live_hits;
+  return modules;
 }
 
 namespace {
@@ -94,25 +112,9 @@ class Stages {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
-                                                            Session& session, std::uint64_t& built,
-                                                            std::uint64_t& hits) {
-  std::vector<build::CppJob> jobs;
-  for (const ScheduledKernel& k : kernels)
-    if (k.code == static_cast<int>(jobs.size())) jobs.push_back({k.symbol, k.source});
-  if (jobs.empty()) return {};
-  build::KernelStore& store = session.kernels();
-  build::KernelStoreStats mine;
-  auto modules = store.build_or_load_all(jobs, &mine);
-  built = mine.built, hits = mine.disk_hits + mine.live_hits;
-  return modules;
-}
-
-}  // namespace
-
-// The stages: passes (see passes::all_passes), lower, normalise, fuse, emit, build, assemble.
-std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Settings& settings, Session& session,
-                                              const ExtraGuards& extra, const Observer& observe) {
+// The stages: passes (see passes::all_passes), lower, fuse, normalise, emit, build, assemble.
+std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings& settings, Session& session,
+                                           const ExtraGuards& extra, const Observer& observe) {
   std::vector<StageTime> times;
   Stages stages(times, observe);
   const schedule::CpuTarget target = session.cpu_target();
@@ -140,7 +142,7 @@ std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Setti
   });
 
   std::uint64_t built = 0, hits = 0;
-  std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, built, hits);
+  std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, &built, &hits);
   stages.done("build", [] { return std::string(); });
 
   plan::Plan plan = assemble(g, fused.program, kernels, extra);
@@ -151,6 +153,17 @@ std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Setti
   describe(*artifact, fused, kernels);
   artifact->times = std::move(times);
   return artifact;
+}
+
+}  // namespace
+
+std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Settings& settings, Session& session,
+                                              const ExtraGuards& extra, const Observer& observe) {
+  try {
+    return run_stages(g, settings, session, extra, dumping(g, observe));
+  } catch (const InternalError& fault) {
+    report_fault(g, fault);
+  }
 }
 
 }  // namespace stax::compiler

@@ -18,7 +18,8 @@ using ExtraGuards = std::vector<plan::Guard>;
 // Called after each stage with its name and the text of its result, when given.
 using Observer = std::function<void(std::string_view stage, const std::function<std::string()>& text)>;
 
-// Thread-safe for different graphs. UserError when the compiler is missing; InternalError for faults of Stax.
+// Thread-safe for different graphs. UserError when the compiler is missing. InternalError for faults of Stax: its message
+// names a file with the graph's text and the command that reproduces it. With STAX_DUMP_DIR every stage is written there.
 std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Settings& settings, Session& session,
                                               const ExtraGuards& extra = {}, const Observer& observe = nullptr);
 
@@ -34,7 +35,13 @@ struct ScheduledKernel {
   std::string symbol, source;
   int code = -1;  // position among the distinct sources
 };
-// One entry per kernel item, in order; kernels that are the same up to names share `code`.
-std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target);
+// One entry per kernel item, in order; kernels that are the same up to names share `code`. `schedules`, when given, has
+// one entry a kernel; else they are chosen.
+std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target,
+                                          const std::vector<loop::CpuSchedule>* schedules = nullptr);
+// The code of the kernels, in the order of `code`.
+std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
+                                                            Session& session, std::uint64_t* built = nullptr,
+                                                            std::uint64_t* hits = nullptr);
 
 }  // namespace stax::compiler

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compile/explain.h"
 #include "frontend/core_impl.h"
 #include "graph/interpret.h"
 #include "plan/text.h"
@@ -38,29 +39,12 @@ std::vector<ArtifactInfo> Core::artifacts() const {
 
 std::string Core::explain() const {
   base::TextWriter w;
-  {
-    std::shared_lock lock(impl_->mutex);
-    for (const auto& [key, group] : impl_->groups)
-      if (!group.eager_reason.empty()) w.line("runs uncompiled: " + group.eager_reason);
-  }
-  const std::vector<ArtifactInfo> list = artifacts();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const ArtifactInfo& a = list[i];
+  std::shared_lock lock(impl_->mutex);
+  for (const auto& [key, group] : impl_->groups)
+    if (!group.eager_reason.empty()) w.line("runs uncompiled: " + group.eager_reason);
+  for (std::size_t i = 0; i < impl_->entries.size(); ++i) {
     auto block = w.block(fmt::format("artifact {} {{", i));
-    {
-      auto guards = w.block("guards {");
-      for (const std::string& g : a.guards) w.line(g);
-    }
-    for (const KernelInfo& k : a.kernels) {
-      auto kernel = w.block(fmt::format("kernel {} {{", k.name));
-      w.write(k.loops);
-      w.line(k.schedule);
-    }
-    for (const std::string& c : a.library_calls) w.line("library call " + c);
-    for (const std::string& b : a.buffers) w.line("buffer " + b);
-    w.write(a.fusion);
-    for (const auto& [stage, seconds] : a.stages) w.format_line("stage {} {:.2f} ms", stage, seconds * 1e3);
-    w.write(a.plan);
+    w.write(compiler::explain(*impl_->entries[i]->artifact));
   }
   return w.take();
 }
