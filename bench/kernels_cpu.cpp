@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "build/cpp_flags.h"
 #include "codegen/cpp/emit.h"
 #include "loop/text.h"
 #include "schedule/schedule.h"
@@ -24,13 +25,15 @@ struct Row {
   bool writes;  // ceiling: copy, else read
 };
 
-constexpr const char* kHead = "program p\nsizes s0 in [2, 281474976710656] hint {}, s1 in [2, 281474976710656] hint {}\n";
+constexpr const char* kHead =
+    "program p\nsizes s0 in [2, 281474976710656] hint {}, s1 in [2, 281474976710656] hint {}\n";
 
 std::string head(std::int64_t a, std::int64_t b) { return fmt::format(fmt::runtime(kHead), a, b); }
 
 std::vector<Row> rows() {
   std::vector<Row> r;
-  r.push_back({"relu_add_row_sum", head(8192, 4096) + R"(
+  r.push_back({"relu_add_row_sum",
+               head(8192, 4096) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: f32[s0, s1] input
 buffer b2: f32[s0] output
@@ -49,9 +52,19 @@ kernel k outer (i0 < s0) {
     store b2[i0] %7
   }
 }
-)", "", {8192, 4096}, 8192.0 * 4096 * 8, false});
-  r.push_back({"e11", head(64, 128) + r.back().text.substr(r.back().text.find("buffer")), "", {64, 128}, 64.0 * 128 * 8, false});
-  r.push_back({"transpose_add", head(4096, 4096) + R"(
+)",
+               "",
+               {8192, 4096},
+               8192.0 * 4096 * 8,
+               false});
+  r.push_back({"e11",
+               head(64, 128) + r.back().text.substr(r.back().text.find("buffer")),
+               "",
+               {64, 128},
+               64.0 * 128 * 8,
+               false});
+  r.push_back({"transpose_add",
+               head(4096, 4096) + R"(
 buffer b0: f32[s1, s0] input
 buffer b1: f32[s0, s1] input
 buffer b2: f32[s0, s1] output
@@ -63,8 +76,13 @@ kernel k outer (i0 < s0, i1 < s1) {
     store b2[s1*i0 + i1] %2
   }
 }
-)", "", {4096, 4096}, 4096.0 * 4096 * 12, true});
-  r.push_back({"softmax", head(16384, 1000) + R"(
+)",
+               "",
+               {4096, 4096},
+               4096.0 * 4096 * 12,
+               true});
+  r.push_back({"softmax",
+               head(16384, 1000) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: f32[s0, s1] output
 kernel k outer (i0 < s0) {
@@ -81,8 +99,13 @@ kernel k outer (i0 < s0) {
     store b1[s1*i0 + r1] %6
   }
 }
-)", "", {16384, 1000}, 16384.0 * 1000 * 8, true});
-  r.push_back({"layernorm", head(16384, 1024) + R"(
+)",
+               "",
+               {16384, 1000},
+               16384.0 * 1000 * 8,
+               true});
+  r.push_back({"layernorm",
+               head(16384, 1024) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: f32[s1] input
 buffer b2: f32[s1] input
@@ -111,8 +134,13 @@ kernel k outer (i0 < s0) {
     store b3[s1*i0 + r1] %14
   }
 }
-)", "", {16384, 1024}, 16384.0 * 1024 * 8, true});
-  r.push_back({"gelu", head(1 << 25, 2) + R"(
+)",
+               "",
+               {16384, 1024},
+               16384.0 * 1024 * 8,
+               true});
+  r.push_back({"gelu",
+               head(1 << 25, 2) + R"(
 buffer b0: f32[s0] input
 buffer b1: f32[s0] output
 kernel k outer (i0 < s0) {
@@ -129,8 +157,13 @@ kernel k outer (i0 < s0) {
     store b1[i0] %8
   }
 }
-)", "", {1 << 25, 2}, 8.0 * (1 << 25), true});
-  r.push_back({"column_sum", head(8192, 4096) + R"(
+)",
+               "",
+               {1 << 25, 2},
+               8.0 * (1 << 25),
+               true});
+  r.push_back({"column_sum",
+               head(8192, 4096) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: f32[s1] output
 kernel k outer (i0 < s1) {
@@ -142,8 +175,13 @@ kernel k outer (i0 < s1) {
     store b1[i0] %1
   }
 }
-)", "", {8192, 4096}, 8192.0 * 4096 * 4, false});
-  r.push_back({"full_sum", head(1 << 25, 2) + R"(
+)",
+               "",
+               {8192, 4096},
+               8192.0 * 4096 * 4,
+               false});
+  r.push_back({"full_sum",
+               head(1 << 25, 2) + R"(
 buffer b0: f32[s0] input
 buffer b1: f32[] output
 kernel k {
@@ -155,8 +193,13 @@ kernel k {
     store b1[0] %1
   }
 }
-)", "", {1 << 25, 2}, 4.0 * (1 << 25), false});
-  r.push_back({"cumsum", head(8192, 4096) + R"(
+)",
+               "",
+               {1 << 25, 2},
+               4.0 * (1 << 25),
+               false});
+  r.push_back({"cumsum",
+               head(8192, 4096) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: f32[s0, s1] output
 kernel k outer (i0 < s0) {
@@ -166,8 +209,13 @@ kernel k outer (i0 < s0) {
     store b1[s1*i0 + r0] %1
   }
 }
-)", "", {8192, 4096}, 8192.0 * 4096 * 8, true});
-  r.push_back({"argmax_rows", head(8192, 4096) + R"(
+)",
+               "",
+               {8192, 4096},
+               8192.0 * 4096 * 8,
+               true});
+  r.push_back({"argmax_rows",
+               head(8192, 4096) + R"(
 buffer b0: f32[s0, s1] input
 buffer b1: i64[s0] output
 kernel k outer (i0 < s0) {
@@ -181,7 +229,11 @@ kernel k outer (i0 < s0) {
     store b1[i0] %3
   }
 }
-)", "", {8192, 4096}, 8192.0 * 4096 * 4, false});
+)",
+               "",
+               {8192, 4096},
+               8192.0 * 4096 * 4,
+               false});
   return r;
 }
 
@@ -218,9 +270,9 @@ void* compile(const std::string& source) {
   const std::string cpp = (dir.path() / "k.cpp").string(), so = (dir.path() / "k.so").string();
   base::write_file_atomic(cpp, source);
   base::ProcessOptions o;
-  o.argv = {"g++", "-march=native", "-shared", "-fPIC", "-w"};
-  for (const char* flag : codegen::kCppFlags) o.argv.emplace_back(flag);
-  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lm")}) o.argv.push_back(a);
+  o.argv = {"g++"};
+  for (const std::string& flag : build::cpp_flags(runtime::host_target(), "")) o.argv.push_back(flag);
+  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")}) o.argv.push_back(a);
   const auto result = base::run_process(o);
   if (!result.ok()) throw InternalError(result.err);
   void* library = dlopen(so.c_str(), RTLD_NOW | RTLD_NODELETE);
@@ -274,7 +326,8 @@ int main(int argc, char** argv) {
       for (loop::Expr e : buffer.sizes) n *= static_cast<double>(symbolic::hint_of(e).value_or(1));
       const auto elements = static_cast<std::size_t>(n);
       auto* data = static_cast<float*>(std::aligned_alloc(4096, elements * 8 + 4096));
-      for (std::size_t i = 0; i < elements; ++i) data[i] = static_cast<float>((i * 2654435761U >> 8) % 2001) / 1000.0F - 1.0F;
+      for (std::size_t i = 0; i < elements; ++i)
+        data[i] = static_cast<float>((i * 2654435761U >> 8) % 2001) / 1000.0F - 1.0F;
       buffers.push_back(data);
     }
     long error[4] = {};

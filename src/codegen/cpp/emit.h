@@ -5,7 +5,7 @@
 // buffers in the order of Program::buffers, sizes of Program::sizes, scalars as the raw bits of the host's f64, i64 or
 // bool in the order of Program::scalars. ErrorWord { long code, origin, index, bound }: code 1 an index out of range,
 // 2 an integer division by zero; the first error stays, accesses are clamped.
-// Compile with kCppFlags; link with OpenMP and libm.
+// Compile with build::cpp_flags; OpenMP and libm must be in the process.
 #pragma once
 #include <span>
 #include <string>
@@ -21,11 +21,6 @@ struct CppKernel {
   const loop::Kernel* kernel = nullptr;
   const loop::CpuSchedule* schedule = nullptr;
 };
-
-// Flags that the source relies on; none of them changes a value.
-inline constexpr const char* kCppFlags[] = {"-std=c++20",  "-O2",          "-fopenmp", "-ffp-contract=off", "-fno-math-errno",
-                                            "-fwrapv",     "-fno-trapping-math", "-fno-strict-aliasing", "-fno-exceptions",
-                                            "-fno-plt",    "-fno-rtti"};
 
 // vector_bytes: 16, 32 or 64. Throws InternalError on a kernel that can_emit_cpp refuses.
 std::string emit_cpp(std::span<const CppKernel> kernels, int vector_bytes);

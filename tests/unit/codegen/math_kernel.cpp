@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "codegen/cpp/emit.h"
+#include "build/cpp_flags.h"
 #include "codegen/cpp/prelude.h"
 
 namespace stax::codegen {
@@ -36,7 +36,8 @@ MathKernel::MathKernel(std::span<const std::string_view> snippets, std::string_v
   std::ofstream(dir / "kernel.cpp") << prelude_text(snippets, vector_bytes) << body;
   const auto start = std::chrono::steady_clock::now();
   std::string command = "g++ -Wall -Wextra -Werror -Wno-psabi";
-  for (const char* flag : kCppFlags) command += fmt::format(" {}", flag);
+  for (const std::string& flag : build::cpp_flags({"sse2", 16}, ""))  // `flags` names the instruction set
+    if (flag != "-w" && flag != "-nostdlib") command += " " + flag;
   command += fmt::format(" {0} {1} -shared -fPIC {2}/kernel.cpp -o {2}/kernel.so", kSanitize, flags, path);
   const int status = std::system(command.c_str());
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

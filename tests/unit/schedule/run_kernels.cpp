@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "build/cpp_flags.h"
 #include "codegen/cpp/emit.h"
 
 namespace stax::test {
@@ -65,9 +66,10 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
   base::write_file_atomic(cpp, source_);
   if (const char* keep = std::getenv("STAX_TEST_KEEP")) base::write_file_atomic(keep, source_);
   base::ProcessOptions options;
-  options.argv = {"g++", "-march=native", "-shared", "-fPIC", "-w"};
+  options.argv = {"g++"};
+  const char* isa = vector_bytes == 64 ? "avx512" : vector_bytes == 32 ? "avx2" : "sse2";
+  for (const std::string& flag : build::cpp_flags({isa, vector_bytes}, "")) options.argv.push_back(flag);
   // The code is large and runs once: little optimisation, unless STAX_TEST_OPTIMIZE says otherwise.
-  for (const char* flag : codegen::kCppFlags) options.argv.emplace_back(flag);
   const char* level = std::getenv("STAX_TEST_OPTIMIZE");
   options.argv.emplace_back(level ? level : "-O1");
 #ifdef __SANITIZE_ADDRESS__
@@ -75,7 +77,7 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
 #endif
   if (std::getenv("STAX_TEST_SANITIZE")) options.argv.emplace_back("-fsanitize=address,undefined");  // with libasan preloaded
   for (const std::string& flag : extra_flags) options.argv.push_back(flag);
-  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lm")}) options.argv.push_back(a);
+  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")}) options.argv.push_back(a);
   const base::ProcessResult result = base::run_process(options);
   seconds_ = result.seconds;
   STAX_CHECK(result.ok(), result.err.substr(0, 3000));
@@ -183,6 +185,7 @@ double difference(const Array& a, const Array& b) {
 }
 
 void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) {
+  if (!runtime::cpu_supports(vector_bytes == 64 ? "avx512" : vector_bytes == 32 ? "avx2" : "sse2")) GTEST_SKIP();
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<const Program*> pointers;
   for (const Check& c : checks) {
