@@ -118,6 +118,44 @@ void check_device(const CompileOptions& options, const Leaves& leaves) {
 
 }  // namespace
 
+namespace {
+
+// Whether two arrays share a byte.
+bool overlap(const Array& a, const Array& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  auto bytes = [](const Array& x) {
+    const auto [low, high] = extent_of(x.layout());
+    const char* base = static_cast<const char*>(x.storage()->data());
+    const std::int64_t size = byte_size(x.dtype());
+    return std::pair{base + low * size, base + (high + 1) * size};
+  };
+  const auto [a_begin, a_end] = bytes(a);
+  const auto [b_begin, b_end] = bytes(b);
+  return a_begin < b_end && b_begin < a_end;
+}
+
+// A written input may share no memory with another: guards that say so. Returns the positions of two that do in this
+// call.
+std::optional<std::pair<int, int>> aliasing_guards(const graph::Graph& g, const FlatArgs& args,
+                                                   std::vector<plan::Guard>& guards) {
+  std::vector<int> tensor_position;  // by graph input; -1 for scalars
+  int next = 0;
+  for (const graph::Value& v : g.inputs) tensor_position.push_back(v.type().scalar ? -1 : next++);
+  for (const graph::Mutation& m : g.mutations) {
+    const int written = tensor_position[static_cast<std::size_t>(m.input)];
+    for (int other = 0; other < next; ++other) {
+      if (other == written) continue;
+      if (overlap(*args.tensors[static_cast<std::size_t>(written)], *args.tensors[static_cast<std::size_t>(other)]))
+        return std::pair{written, other};
+      guards.push_back(plan::Guard::pointers(plan::Guard::Kind::disjoint, written, other,
+                                             "the function writes to one of them", m.value.node->where));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leaves& leaves, const Runner& runner,
                                               const std::vector<std::string>& failures) {
   std::vector<std::vector<bool>> dynamic;
@@ -152,7 +190,17 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     entry->prototype = traced.call.prototype;
     entry->captured = traced.trace->captured();
     entry->outputs = traced.call.results.size();
-    entry->artifact = compiler::compile_graph(*entry->graph, settings, session, traced.trace->scalar_guards());
+    std::vector<plan::Guard> extra = traced.trace->scalar_guards();
+    if (const auto pair = aliasing_guards(*entry->graph, FlatArgs(leaves, entry->captured), extra)) {
+      const std::string problem = fmt::format(
+          "compile: the function writes to tensor {}, which shares memory with tensor {}", pair->first, pair->second);
+      if (options.fullgraph)
+        throw UserError(problem, {}, "Pass a clone(), or leave out fullgraph to run such calls uncompiled");
+      if (base::log_enabled(base::LogLevel::info))
+        base::log(base::LogLevel::info, problem + "; this call runs uncompiled");
+      return nullptr;
+    }
+    entry->artifact = compiler::compile_graph(*entry->graph, settings, session, extra);
   } catch (const GraphBreak& b) {
     std::unique_lock lock(mutex);
     groups[key].eager_reason = b.reason + (b.where.known() ? " at " + to_string(b.where) : "");

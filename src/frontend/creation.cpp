@@ -63,6 +63,34 @@ Tensor rand(const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
   return apply_one("rand", {seed}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
 }
 
+Tensor linspace(double start, double end, const Dim& count, Dtype dtype, Where where) {
+  const bool one = count <= 1;
+  const Tensor position = arange(Dim(0), count, 1, f64, where);
+  const Scalar step = one ? Scalar(0.0) : Scalar((end - start) / static_cast<double>((count - 1).value(where)));
+  const Tensor values = apply_one("add", {apply_one("mul", {position, step}, {}, where), Scalar(start)}, {}, where);
+  return apply_one("cast", {values}, {{"dtype", dtype}}, where);
+}
+
+Tensor eye(const Dim& rows, const Dim& columns, Dtype dtype, Where where) {
+  const Tensor r = apply_one("unsqueeze", {arange(rows, i64, where)}, {{"axis", std::int64_t{1}}}, where);
+  return apply_one("cast", {apply_one("eq", {r, arange(columns, i64, where)}, {}, where)}, {{"dtype", dtype}}, where);
+}
+Tensor eye(const Dim& size, Dtype dtype, Where where) { return eye(size, size, dtype, where); }
+
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
+  if (high <= low || high - low > (std::int64_t{1} << 24))
+    throw UserError(fmt::format("randint: the range [{}, {}) is empty or holds more than 2^24 numbers", low, high),
+                    where, "Use a range of 1 to 16777216 numbers");
+  const Tensor u = apply_one("cast", {rand(shape, seed, f32, where)}, {{"dtype", f64}}, where);
+  const Tensor n =
+      apply_one("floor", {apply_one("mul", {u, Scalar(static_cast<double>(high - low))}, {}, where)}, {}, where);
+  return apply_one("cast", {apply_one("add", {n, Scalar(static_cast<double>(low))}, {}, where)}, {{"dtype", dtype}},
+                   where);
+}
+
+DLManagedTensor* to_dlpack(const Tensor& t, Where where) { return to_dlpack(t.array(where), where); }
+Tensor tensor_from_dlpack(DLManagedTensor* managed, Where where) { return Tensor(from_dlpack(managed, where)); }
+
 namespace {
 
 std::vector<std::int64_t> numbers(const Shape& shape, const char* what, const SourceLoc& where) {

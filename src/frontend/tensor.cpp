@@ -197,7 +197,7 @@ void check_writable(const Array& a, const char* what, const SourceLoc& where) {
                     "Write to a clone()");
   for (int d = 0; d < a.rank(); ++d)
     if (a.strides()[static_cast<std::size_t>(d)] == 0 && a.size(d) > 1)
-      throw UserError(fmt::format("{}: the target repeats elements (stride 0) and cannot be written", what), where,
+      throw UserError(fmt::format("{}: the target of a write repeats elements (stride 0)", what), where,
                       "Write to a clone()");
 }
 
@@ -233,6 +233,34 @@ Tensor& Tensor::copy_(const Tensor& source, std::source_location where) {
   copy_elements(shared ? contiguous_copy(spread.impl_->array) : spread.impl_->array, target);
   target.storage()->bump_version();
   return *this;
+}
+
+std::string to_string(const Tensor& t) {
+  check_defined(t);
+  const std::string head = fmt::format("{}{}", to_text(t.dtype()), to_string(t.shape()));
+  if (is_traced(t)) return head + " (being traced)";
+  constexpr std::int64_t kShown = 64;
+  const Array a = t.array();
+  if (a.numel() > kShown) return head + fmt::format(" ({} elements)", a.numel());
+  std::string text;
+  const auto rank = static_cast<std::size_t>(a.rank());
+  for_each_index(std::span(a.sizes().data(), rank), [&](std::span<const std::int64_t> index) {
+    std::size_t open = 0, close = 0;  // brackets before and after the element
+    while (open < rank && index[rank - 1 - open] == 0) ++open;
+    while (close < rank && index[rank - 1 - close] == a.sizes()[rank - 1 - close] - 1) ++close;
+    if (!text.empty()) text += ", ";
+    text += std::string(open, '[');
+    if (a.dtype() == f64)
+      text += fmt::format("{}", read_f64(a, index));
+    else if (is_floating(a.dtype()))
+      text += fmt::format("{}", static_cast<float>(read_f64(a, index)));
+    else if (a.dtype() == boolean)
+      text += read_i64(a, index) ? "true" : "false";
+    else
+      text += fmt::format("{}", read_i64(a, index));
+    text += std::string(close, ']');
+  });
+  return head + " " + (text.empty() ? "[]" : text);
 }
 
 }  // namespace stax

@@ -249,18 +249,24 @@ std::vector<Tensor> Trace::apply(const graph::OpDef& op, std::vector<Value> oper
   return tensors;
 }
 
+namespace {
+void check_no_repeats(const graph::TensorType& t, const SourceLoc& where) {
+  for (std::size_t i = 0; i < t.strides.size(); ++i)
+    if (t.strides[i].is_constant(0) && !t.sizes[i].is_constant(1))
+      throw UserError("the target of a write repeats elements (stride 0)", where, "Write to a clone()");
+}
+}  // namespace
+
 void Trace::store(TensorImpl& target, Value source, const SourceLoc& where) {
   Cell& cell = *target.cell;
   if (target.chain.empty()) {
+    check_no_repeats(cell.value.type(), where);
     cell.value = source;
   } else {
     const Value base = graph_->add("contiguous", {cell.value}, {}, where);
     Expr offset = graph_->context().constant(0);
     const Value region = replay(base, target.chain, offset);
-    for (std::size_t i = 0; i < region.type().strides.size(); ++i)
-      if (region.type().strides[i].is_constant(0) && !region.type().sizes[i].is_constant(1))
-        throw UserError("copy_: the target repeats elements (stride 0) and cannot be written", where,
-                        "Write to a clone()");
+    check_no_repeats(region.type(), where);
     cell.value =
         graph_->add("strided_write", {base, source}, {{"strides", region.type().strides}, {"offset", offset}}, where);
   }

@@ -1,6 +1,7 @@
 // Tensors made from nothing, from memory and from files.
 #pragma once
 #include <stax/frontend/tensor.h>
+#include <stax/tensor/dlpack.h>
 
 #include <map>
 #include <span>
@@ -24,6 +25,18 @@ Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, Dtype dty
 // Standard normal, uniform in [0, 1): pure functions of the seed and the element.
 Tensor randn(const Shape& shape, const Scalar& seed, Dtype dtype = f32, Where where = Where::current());
 Tensor rand(const Shape& shape, const Scalar& seed, Dtype dtype = f32, Where where = Where::current());
+// `count` numbers from start to end, both included, evenly apart.
+Tensor linspace(double start, double end, const Dim& count, Dtype dtype = f32, Where where = Where::current());
+// Ones on the diagonal.
+Tensor eye(const Dim& rows, const Dim& columns, Dtype dtype = f32, Where where = Where::current());
+Tensor eye(const Dim& size, Dtype dtype = f32, Where where = Where::current());
+// Whole numbers in [low, high), at most 2^24 different ones: a pure function of the seed and the element.
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Scalar& seed, Dtype dtype = i64,
+               Where where = Where::current());
+
+// DLPack both ways, without a copy (stax/tensor/dlpack.h).
+DLManagedTensor* to_dlpack(const Tensor& t, Where where = Where::current());
+Tensor tensor_from_dlpack(DLManagedTensor* managed, Where where = Where::current());
 
 namespace frontend {
 Tensor from_memory(const void* data, std::size_t count, Dtype dtype, const Shape& shape, Where where);

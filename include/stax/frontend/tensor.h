@@ -69,6 +69,9 @@ class Tensor {
   std::shared_ptr<frontend::TensorImpl> impl_;
 };
 
+// "f32[2, 2] [[1, 2], [3, 4]]"; the values of at most 64 elements.
+std::string to_string(const Tensor& t);
+
 // Operands that know the caller's line. `TensorOperand` takes tensors, `ScalarOperand` numbers, `Operand` either.
 class TensorOperand {
  public:
