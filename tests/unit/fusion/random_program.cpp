@@ -62,7 +62,7 @@ class Generator {
         if (rank < 3) v = m_.unsqueeze(v, pick(rank + 1));
         break;
       case 3:
-        if (rank >= 2 && pick(2)) v = m_.merge(v);
+        if (rank >= 2 && elements(v) <= 40) v = m_.merge(v);
         break;
       case 4:
         if (rank >= 1) v = cut(v, pick(rank));
@@ -71,6 +71,11 @@ class Generator {
         break;
     }
     return v;
+  }
+  static std::int64_t elements(const View& v) {
+    std::int64_t n = 1;
+    for (Expr s : v.sizes) n *= symbolic::hint_of(s).value_or(1);
+    return n;
   }
   // Without its first or its last element, where there are two.
   View cut(const View& v, int axis) {
