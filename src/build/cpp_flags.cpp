@@ -38,7 +38,7 @@ std::vector<std::string> cpp_flags(const runtime::CpuTarget& target, const std::
   flags.insert(flags.end(), std::begin(kLink), std::end(kLink));
   if (sanitize.empty() || sanitize == "none") {
     // No start files and no libc: what a kernel needs of them is in the process already. Halves the time of the link.
-    flags.push_back("-nostdlib");
+    flags.emplace_back("-nostdlib");
     return flags;
   }
   if (sanitize != "address" && sanitize != "thread" && sanitize != "undefined")

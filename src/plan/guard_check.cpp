@@ -164,7 +164,7 @@ bool GuardCheck::bind(const CallArgs& args, std::int64_t* registers, GuardFailur
 std::string GuardCheck::describe(const Test& t, const CallArgs& args, const std::int64_t* registers) const {
   const Guard& g = plan_.guards[static_cast<std::size_t>(t.guard)];
   std::string values;
-  auto say = [&](std::string what) { values += (values.empty() ? "" : ", ") + what; };
+  auto say = [&](const std::string& what) { values += (values.empty() ? "" : ", ") + what; };
   auto say_symbols = [&](const std::vector<symbolic::Expr>& symbols) {
     for (const symbolic::Expr s : symbols)
       for (std::size_t i = 0; i < plan_.bindings.size(); ++i)

@@ -117,8 +117,8 @@ class Parser {
     if (word == "buffer") return buffer();
     if (word == "kernel") return kernel();
     if (word == "origin") return origin();
-    if (word == "alloc") return plan_.steps.push_back(AllocStep{find(plan_.buffers, "buffer")});
-    if (word == "free") return plan_.steps.push_back(FreeStep{find(plan_.buffers, "buffer")});
+    if (word == "alloc") return static_cast<void>(plan_.steps.emplace_back(AllocStep{find(plan_.buffers, "buffer")}));
+    if (word == "free") return static_cast<void>(plan_.steps.emplace_back(FreeStep{find(plan_.buffers, "buffer")}));
     if (word == "launch") return launch();
     if (word == "matmul") return matmul();
     if (word == "copy") return copy();
@@ -323,7 +323,7 @@ class Parser {
       while (in_.accept(","));
       in_.expect(")");
     }
-    plan_.steps.push_back(std::move(s));
+    plan_.steps.emplace_back(std::move(s));
   }
   void matmul() {
     MatmulStep s;
@@ -347,14 +347,14 @@ class Parser {
     if (in_.accept("scale")) s.scale = in_.expect_float();
     s.b_is_weight = in_.accept("weight");
     if (in_.accept("origin")) s.origin = static_cast<int>(in_.expect_integer());
-    plan_.steps.push_back(std::move(s));
+    plan_.steps.emplace_back(std::move(s));
   }
   void copy() {
     CopyStep s;
     s.from = view();
     in_.expect("to");
     s.to = view();
-    plan_.steps.push_back(std::move(s));
+    plan_.steps.emplace_back(std::move(s));
   }
   void output() {
     Output o;

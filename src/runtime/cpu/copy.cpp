@@ -1,11 +1,10 @@
 #include "runtime/cpu/copy.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
 #include <cstring>
 
+#include "runtime/cpu/openmp.h"
 #include "runtime/cpu/threads.h"
 
 namespace stax::runtime {

@@ -9,6 +9,13 @@
 
 namespace stax::runtime {
 
+// clang has no names for the levels; one extension of each stands for it there.
+#ifdef __clang__
+#define STAX_SUPPORTS(level, extension) (__builtin_cpu_supports(extension) != 0)
+#else
+#define STAX_SUPPORTS(level, extension) (__builtin_cpu_supports(level) != 0)
+#endif
+
 namespace {
 
 struct IsaRow {
@@ -20,9 +27,9 @@ struct IsaRow {
 // Widest first. The checks cover every extension of the architecture level that GCC may use (they ask the operating
 // system about the registers too).
 constexpr std::array<IsaRow, 3> kIsas{{
-    {"avx512", "x86-64-v4", 64, [] { return __builtin_cpu_supports("x86-64-v4") > 0; }},
-    {"avx2", "x86-64-v3", 32, [] { return __builtin_cpu_supports("x86-64-v3") > 0; }},
-    {"sse2", "x86-64", 16, [] { return __builtin_cpu_supports("sse2") > 0; }},
+    {"avx512", "x86-64-v4", 64, [] { return STAX_SUPPORTS("x86-64-v4", "avx512vl"); }},
+    {"avx2", "x86-64-v3", 32, [] { return STAX_SUPPORTS("x86-64-v3", "avx2"); }},
+    {"sse2", "x86-64", 16, [] { return STAX_SUPPORTS("sse2", "sse2"); }},
 }};
 
 const IsaRow* find(std::string_view isa) {

@@ -60,6 +60,15 @@ template <class T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, T,
                                std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
+// Sign-extended before it becomes unsigned.
+template <class T>
+Sum<T> widen(T v) {
+  if constexpr (std::is_floating_point_v<T>)
+    return v;
+  else
+    return static_cast<Sum<T>>(static_cast<std::int64_t>(v));
+}
+
 template <class T>
 T finish(Sum<T> sum, double scale, Activation f, const T* bias, const T* residual) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -69,8 +78,8 @@ T finish(Sum<T> sum, double scale, Activation f, const T* bias, const T* residua
     if (residual) v += *residual;
     return v;
   } else {
-    if (bias) sum += static_cast<Sum<T>>(*bias);
-    if (residual) sum += static_cast<Sum<T>>(*residual);
+    if (bias) sum += widen(*bias);
+    if (residual) sum += widen(*residual);
     return static_cast<T>(sum);
   }
 }
@@ -106,11 +115,11 @@ void block(const MatmulProblem& p, std::int64_t batch, std::int64_t row0, std::i
       const std::int64_t depth = std::min(kDepth, p.k - k0);
       for (std::int64_t kk = 0; kk < depth; ++kk)
         for (std::int64_t j = 0; j < columns; ++j)
-          panel[static_cast<std::size_t>(kk * kColumns + j)] = static_cast<Sum<T>>(*at<T>(p.b, bo, k0 + kk, col0 + j));
+          panel[static_cast<std::size_t>(kk * kColumns + j)] = widen(*at<T>(p.b, bo, k0 + kk, col0 + j));
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t kk = 0; kk < depth; ++kk)
-          add_scaled(sums.data() + i * kColumns, static_cast<Sum<T>>(*at<T>(p.a, ao, i0 + i, k0 + kk)),
-                     panel.data() + kk * kColumns, columns);
+          add_scaled(sums.data() + i * kColumns, widen(*at<T>(p.a, ao, i0 + i, k0 + kk)), panel.data() + kk * kColumns,
+                     columns);
     }
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)

@@ -1,7 +1,6 @@
 #include "runtime/cpu/threads.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <sched.h>
 #include <stax/base/error.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/env.h"
+#include "runtime/cpu/openmp.h"
 
 namespace stax::runtime {
 

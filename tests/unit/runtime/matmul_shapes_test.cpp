@@ -119,7 +119,7 @@ TEST(Matmul, RandomProblems) {
       Array x = random_array(sizes(c, rows, columns), dtype, rng, shuffled(), pick({0, 0, 5}));
       return x;
     };
-    auto broadcast = [&](Array x) {
+    auto broadcast = [&](const Array& x) {
       Layout l = x.layout();
       for (auto& stride : l.strides)
         if (pick({0, 0, 1})) stride = 0;
