@@ -4,6 +4,7 @@
 #include <stax/base/error.h>
 
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <unordered_map>
 
@@ -232,9 +233,18 @@ CachingAllocator::~CachingAllocator() {
   impl_->small.release_free_slabs();
 }
 
+namespace {
+std::atomic<int> fill_byte{-1};
+}
+
+void CachingAllocator::fill_allocations(int byte) { fill_byte.store(byte, std::memory_order_relaxed); }
+
 void* CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) bytes = 1;
-  return bytes <= kSmallLimit ? impl_->allocate_small(bytes) : impl_->allocate_large(bytes);
+  void* data = bytes <= kSmallLimit ? impl_->allocate_small(bytes) : impl_->allocate_large(bytes);
+  if (const int byte = fill_byte.load(std::memory_order_relaxed); byte >= 0) [[unlikely]]
+    std::memset(data, byte, bytes);
+  return data;
 }
 
 void CachingAllocator::release(void* data, std::size_t bytes) noexcept {

@@ -37,6 +37,10 @@ class CachingAllocator final : public Allocator {
   // other threads stay. Returns the bytes given back.
   std::size_t release_cached();
 
+  // From now on every new block, of every allocator, is filled with the byte; -1: none. For tests: what reads memory
+  // that nobody wrote shows.
+  static void fill_allocations(int byte);
+
   // The allocator of the CPU; never destroyed. Its limit is STAX_CPU_MEMORY_LIMIT (MiB).
   static CachingAllocator& cpu();
 
