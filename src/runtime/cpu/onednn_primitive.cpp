@@ -122,8 +122,6 @@ std::shared_ptr<Primitive> Primitive::make(const MatmulProblem& p, BiasForm bias
   made->out_ = describe(p, p.out, p.m, p.n);
 
   dnnl::post_ops ops;
-  // The library would scale the bias too, so a scale comes before a bias that is a post-operation.
-  if (p.scale != 1.0) ops.append_eltwise(1.f, dnnl::algorithm::eltwise_linear, static_cast<float>(p.scale), 0.f);
   if (bias == BiasForm::row) made->bias_ = describe_row_bias(p);
   if (bias == BiasForm::full) {
     made->bias_ = describe(p, p.bias, p.m, p.n);
@@ -137,6 +135,8 @@ std::shared_ptr<Primitive> Primitive::make(const MatmulProblem& p, BiasForm bias
     ops.append_binary(dnnl::algorithm::binary_add, made->residual_);
   }
   dnnl::primitive_attr attr;
+  // The library scales its own bias too; beside a scale the bias is a post-operation.
+  if (p.scale != 1.0) attr.set_output_scales(0, {static_cast<float>(p.scale)});
   attr.set_post_ops(ops);
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
