@@ -217,6 +217,7 @@ void KernelEmitter::emit_units_function() {
   emit_empty_checks();
   out_ << array_declarations_;
   out_ << body.str();
+  if (any_stream_) out_.line("if (stream) v::fence_stream();");
 }
 
 std::string KernelEmitter::stream_text() const {

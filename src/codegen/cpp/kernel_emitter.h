@@ -88,6 +88,7 @@ class KernelEmitter {
   void emit_body(const Site& site, const Copy& copy);
   std::string guard_of(const Site& site) const;
   bool streams(const Site& site) const;
+  std::string aligned_stores(const Site& site, std::string_view at) const;
 
   // outer.cpp
   void declare_array(const std::string& name, std::string_view type, std::int64_t length);

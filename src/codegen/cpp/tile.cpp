@@ -72,11 +72,7 @@ void KernelEmitter::emit_tiles() {
     emit_level(site, 1, {});
     out_.format_line("const i64 {} = e;", bare(site.axis));
     Copy copy{0, partial, s_.phases[0].stream && !partial};
-    if (copy.stream) {
-      const Address a = address_of(site, site.phase->stores[0].index);
-      copy.stream = a.kind == Address::unit;
-      if (copy.stream) out_.format_line("const bool stream0 = stream && v::is_aligned(q0_0 + {});", position(site));
-    }
+    if (copy.stream) out_.format_line("const bool stream0 = stream{};", aligned_stores(site, position(site)));
     emit_level(site, 2, copy);
   }
 }

@@ -197,6 +197,15 @@ void KernelEmitter::emit_scan_loop(const Site& site, const std::function<void(co
   body({0, true, false});
 }
 
+// " && …" for every store that would stream from element `at` on.
+std::string KernelEmitter::aligned_stores(const Site& site, std::string_view at) const {
+  std::string text;
+  for (std::size_t i = 0; i < site.phase->stores.size(); ++i)
+    if (address_of(site, site.phase->stores[i].index).kind == Address::unit)
+      text += format(" && v::is_aligned(q{}_{} + {})", site.number, i, at);
+  return text;
+}
+
 // Whole vectors in copies with accumulators of their own, then one vector of the first n lanes. With streaming stores a
 // partial vector comes first that brings the stores to their alignment.
 void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::function<void(const Copy&)>& body) {
@@ -222,7 +231,7 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
     out_.format_line("i64 e = {}, n = {};", lo,
                      unit ? format("stream ? v::lanes_to_alignment(q{}_0 + e, {}) : 0", site.number, bytes) : "0");
     out_.format_line("n = v::index_min(n, {} - e);", hi);
-    out_.format_line("const bool stream{} = stream{};", site.number, unit ? format(" && v::is_aligned(q{}_0 + e + n)", site.number) : " && false");
+    out_.format_line("const bool stream{} = stream{};", site.number, aligned_stores(site, "e + n"));
     const auto loop = out_.block("for (;; n = 0) {");
     {
       const auto whole = out_.block("if (n == 0) {");

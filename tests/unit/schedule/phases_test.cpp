@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "codegen/cpp/emit.h"
 #include "run_kernels.h"
 
 namespace stax::test {
@@ -156,6 +157,64 @@ return b2 [s0] strides (1)
 )", .sizes = {{0}, {1}, {17}, {1000}, {5001}}, .schedule = columns}},
               width);
   }
+}
+
+TEST(Phases, StreamingStoresOfUnlikeAlignment) {
+  check_all({{.text = R"(
+program p
+sizes s0 in [0, 1000000], s1 in [0, 1000000]
+buffer b0: f32[s0, s1] input
+buffer b1: f32[s0, s1] strides (s1 + 3, 1) output
+buffer b2: f32[s0, s1] output
+kernel k outer (i0 < s0, i1 < s1) {
+  phase {
+    %0 = load.f32 b0[s1*i0 + i1]
+    %1 = neg.f32 %0
+    store b1[(s1 + 3)*i0 + i1] %1
+    store b2[s1*i0 + i1] %0
+  }
+}
+return b1 [s0, s1] strides (s1 + 3, 1)
+return b2 [s0, s1] strides (s1, 1)
+)", .sizes = {{3, 7}, {5, 64}, {7, 333}}, .schedule = "schedule cpu { units i0, i1 grain 1; vector i1; cache 0; phase 0: unroll 2, stream }"}});
+}
+
+TEST(Phases, StreamingStoresAreFenced) {
+  const loop::Program p = loop::parse_program(softmax(true, false));
+  const auto& k = std::get<loop::Kernel>(p.items[0]);
+  const loop::CpuSchedule s = loop::parse_cpu_schedule("schedule cpu { units i0 grain 1; vector inner; cache 0; phase 1: stream }", k);
+  const codegen::CppKernel kernel{"k", &p, &k, &s};
+  EXPECT_NE(codegen::emit_cpp({&kernel, 1}, 64).find("if (stream) v::fence_stream();\n}"), std::string::npos);
+}
+
+// Each row is normalised where it lies, and read again through the same buffer.
+TEST(Phases, WrittenInputs) {
+  check_all({{.text = R"(
+program p
+sizes s0 in [0, 1000000], s1 in [0, 1000000]
+buffer b0: f32[s0, s1] input 0 written
+buffer b1: f32[s0] output
+kernel k outer (i0 < s0) {
+  phase (r0 < s1) {
+    %0 = load.f32 b0[s1*i0 + r0]
+    %1 = combine.f32 max %0
+  }
+  phase (r1 < s1) {
+    %2 = load.f32 b0[s1*i0 + r1]
+    %3 = sub.f32 %2 %1
+    store b0[s1*i0 + r1] %3
+  }
+  phase (r2 < s1) {
+    %4 = load.f32 b0[s1*i0 + r2]
+    %5 = combine.f32 min %4
+  }
+  phase {
+    store b1[i0] %5
+  }
+}
+return b0 [s0, s1] strides (s1, 1)
+return b1 [s0] strides (1)
+)", .sizes = {{1, 1}, {3, 17}, {2, 100}}}});
 }
 
 TEST(Phases, WeightsOfSoftmaxAreKept) {
