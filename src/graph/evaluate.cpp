@@ -222,7 +222,11 @@ std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
   }
   std::vector<Array> outputs;
   for (const Value& v : g.outputs) outputs.push_back(values.at(v.node).at(static_cast<std::size_t>(v.result)));
-  // Everything is computed before anything is written.
+  // Everything is computed before anything is written; an output that views a written input keeps the old contents.
+  for (const Mutation& m : g.mutations)
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i].storage() == inputs[static_cast<std::size_t>(m.input)].storage())
+        outputs[i] = contiguous_copy(outputs[i]);
   std::vector<Array> written;
   for (const Mutation& m : g.mutations)
     written.push_back(contiguous_copy(values.at(m.value.node).at(static_cast<std::size_t>(m.value.result))));

@@ -45,8 +45,7 @@ void add_inputs(LowerContext& c, const Graph& g) {
 
 // Stores `value` into the written input. Everything that reads the input was emitted before; a value that is itself a
 // view of a written input was copied by the caller.
-void write_back(LowerContext& c, const Graph& g, const graph::Mutation& m) {
-  const loop::View target = c.view(g.inputs[static_cast<std::size_t>(m.input)]);
+void write_back(LowerContext& c, const loop::View& target, const graph::Mutation& m) {
   const loop::View source = c.view(m.value);
   loop::Program& p = c.program();
   p.buffers[static_cast<std::size_t>(target.buffer)].written_input = true;
@@ -100,10 +99,11 @@ loop::Program lower(const Graph& g, const LowerOptions& options) {
 
   // A written value or an output that sees a written input would change under the writes: it is copied first.
   std::unordered_set<loop::BufferId> written;
-  for (const graph::Mutation& m : g.mutations)
-    written.insert(c.view(g.inputs[static_cast<std::size_t>(m.input)]).buffer);
+  std::vector<loop::View> targets;  // an input that is an output itself is bound to its copy below
+  for (const Value& v : g.inputs) targets.push_back(v.type().scalar ? loop::View{} : c.view(v));
+  for (const graph::Mutation& m : g.mutations) written.insert(targets[static_cast<std::size_t>(m.input)].buffer);
   for (const graph::Mutation& m : g.mutations) {
-    const loop::View source = c.view(m.value), target = c.view(g.inputs[static_cast<std::size_t>(m.input)]);
+    const loop::View source = c.view(m.value), target = targets[static_cast<std::size_t>(m.input)];
     const bool unchanged =
         source.buffer == target.buffer && source.offset == target.offset && source.strides == target.strides;
     if (written.contains(source.buffer) && !unchanged) c.bind(m.value, materialise(c, m.value, source));
@@ -113,11 +113,11 @@ loop::Program lower(const Graph& g, const LowerOptions& options) {
     if (g.output_input(i) < 0 && written.contains(view.buffer))
       c.bind(g.outputs[i], materialise(c, g.outputs[i], view));
   }
-  for (const graph::Mutation& m : g.mutations) write_back(c, g, m);
+  for (const graph::Mutation& m : g.mutations) write_back(c, targets[static_cast<std::size_t>(m.input)], m);
 
   for (std::size_t i = 0; i < g.outputs.size(); ++i) {
     const int input = g.output_input(i);
-    const loop::View view = c.view(input < 0 ? g.outputs[i] : g.inputs[static_cast<std::size_t>(input)]);
+    const loop::View view = input < 0 ? c.view(g.outputs[i]) : targets[static_cast<std::size_t>(input)];
     p.outputs.push_back(view);
     loop::Buffer& b = p.buffers[static_cast<std::size_t>(view.buffer)];
     if (b.kind == loop::BufferKind::temporary) b.kind = loop::BufferKind::output;

@@ -33,7 +33,11 @@ void name_crashes() {
 // What a problem is called, without its numbers: shrinking keeps to one fault.
 std::string kind_of(const std::string& problem) {
   const std::string level = problem.substr(0, problem.find_first_of(":("));
-  return level.substr(0, level.find(" at sizes"));
+  std::string kind = level.substr(0, level.find(" at sizes"));
+  for (const char* word : {"output", "written input", "read-only", "between", "stride", "shape", "dtype", "(exact)",
+                           "(bound", "InternalError", "guard"})
+    if (problem.find(word) != std::string::npos) kind += std::string(" ") + word;
+  return kind;
 }
 
 }  // namespace

@@ -183,6 +183,14 @@ Outcome Case::run(const plan::Executable& e, const std::vector<std::int64_t>& si
   return out;
 }
 
+bool Case::views_written(std::size_t output) const {
+  const graph::Node* n = graph_.graph.outputs[output].node;
+  while (n->op->is_view()) n = n->operands[0].node;
+  for (const graph::Mutation& m : graph_.graph.mutations)
+    if (graph_.graph.inputs[static_cast<std::size_t>(m.input)].node == n) return true;
+  return false;
+}
+
 std::string Case::difference(const Outcome& actual, const Outcome& expected,
                              const std::vector<std::int64_t>& sizes) const {
   if (actual.outputs.size() != expected.outputs.size())
@@ -191,6 +199,8 @@ std::string Case::difference(const Outcome& actual, const Outcome& expected,
   for (std::size_t i = 0; i < actual.outputs.size(); ++i) {
     if (std::string text = compare(actual.outputs[i], expected.outputs[i], graph_.outputs[i]); !text.empty())
       return fmt::format("output {}: {}", i, text);
+    // The copy of an output that viewed a written input is row-major.
+    if (graph_.graph.output_input(i) < 0 && views_written(i)) continue;
     const graph::TensorType& t = graph_.graph.outputs[i].type();
     for (std::size_t d = 0; d < t.strides.size(); ++d)
       if (const auto s = symbolic::evaluate(t.strides[d], value_of); s && *s != actual.outputs[i].strides()[d])

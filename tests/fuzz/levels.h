@@ -42,6 +42,7 @@ class Case {
  private:
   std::vector<Array> inputs(const std::vector<std::int64_t>& sizes) const;
   bool serves(const std::vector<std::int64_t>& sizes) const;
+  bool views_written(std::size_t output) const;
   symbolic::Lookup lookup(const std::vector<Array>& inputs) const;
 
   Recipe recipe_;
