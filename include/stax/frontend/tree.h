@@ -38,7 +38,8 @@ struct is_tuple<std::tuple<T...>> : std::true_type {};
 template <class A, class B>
 struct is_tuple<std::pair<A, B>> : std::true_type {};
 
-// A class that the reflection cannot take apart offers `auto fields(T&)`, a std::tie of its members, in its namespace.
+// A class that the reflection cannot take apart (one with private members or bases; with g++ 12 also an aggregate with
+// an array member, on which the compiler fails) offers `auto fields(T&)`, a std::tie of its members, in its namespace.
 template <class T>
 concept HasFields = requires(T& t) {
   fields(t);

@@ -1,0 +1,26 @@
+#include <thread>
+
+#include "helpers.h"
+
+namespace stax {
+
+TEST(FrontendConcurrency, ThreadsShareArtifactsAndCompile) {
+  auto shared = compile([](Tensor x, Tensor y) { return sum(x * y + 1, -1); }, {.dynamic = Dynamic::yes});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) {
+        const int n = 2 + (t + i) % 5;
+        const std::vector<float> got = floats(shared(ones({n, 3}), full({n, 3}, 2.0f)));
+        for (float v : got) wrong += v != 9;
+      }
+      auto own = compile([t](Tensor x) { return x * float(t + 1); });
+      wrong += floats(own(ones({2})))[0] != static_cast<float>(t + 1);
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(shared.stats().compiles, 1u);
+}
+
+}  // namespace stax
