@@ -2,7 +2,7 @@
 # builds while a higher room does not. A folder that is no room (tests/unit/minilm) links the libraries.
 # Every other folder of tests/ (ops, golden, errors, fuzz, e2e) is one program that links the libraries.
 # The label is the folder: unit, ops, …; for suites whose name ends in "Concurrency" it is unit-concurrency, so that both
-# `ctest -L unit` and `ctest -L concurrency` select them.
+# `ctest -L unit` and `ctest -L concurrency` select them. Suites whose name ends in "Long" have the label long.
 find_package(GTest)
 include(StaxTestDeps)
 
@@ -16,8 +16,10 @@ function(stax_link_test_rooms target room)
 endfunction()
 
 function(stax_discover target prefix label)
-  gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "-*Concurrency.*" DISCOVERY_TIMEOUT 120
+  gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "-*Concurrency.*:*Long.*" DISCOVERY_TIMEOUT 120
                        PROPERTIES LABELS "${label}" TIMEOUT 300)
+  gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "*Long.*" DISCOVERY_TIMEOUT 120
+                       TEST_LIST ${target}_long PROPERTIES LABELS "long" TIMEOUT 3600)
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "*Concurrency.*" DISCOVERY_TIMEOUT 120
                        TEST_LIST ${target}_concurrency PROPERTIES LABELS "${label}-concurrency" TIMEOUT 300)
 endfunction()
@@ -98,7 +100,20 @@ function(stax_add_tests)
   foreach(folder ${folders})
     stax_add_test_program(test_${folder} ${folder} ${folder} "" ${tests}/${folder}/*.cpp)
   endforeach()
+  # These share code with the tools, and run them.
+  foreach(target test_golden test_errors)
+    if(TARGET ${target} AND TARGET tool_common)
+      target_link_libraries(${target} PRIVATE tool_common)
+      target_compile_definitions(${target} PRIVATE STAX_TOOLS_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+      add_dependencies(${target} tool_stax tool_stax_opt)
+    endif()
+  endforeach()
   stax_add_sweeps()
   add_test(NAME scripts.check_rooms COMMAND python3 ${tests}/scripts/check_rooms_test.py)
   set_tests_properties(scripts.check_rooms PROPERTIES LABELS scripts)
+  if(TARGET tool_gen_api)
+    add_dependencies(tests tool_gen_api)
+    add_test(NAME scripts.gen_api COMMAND python3 ${tests}/scripts/gen_api_test.py $<TARGET_FILE:tool_gen_api>)
+    set_tests_properties(scripts.gen_api PROPERTIES LABELS scripts)
+  endif()
 endfunction()

@@ -27,8 +27,8 @@ void make_directory(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error)
-    throw UserError(fmt::format("STAX_DUMP_DIR: cannot make the directory '{}': {}", path.string(), error.message()), {},
-                    "Choose a directory that you may write to");
+    throw UserError(fmt::format("STAX_DUMP_DIR: cannot make the directory '{}': {}", path.string(), error.message()),
+                    {}, "Choose a directory that you may write to");
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ Observer dumping(const graph::Graph& g, const Observer& next) {
   base::log(base::LogLevel::info, fmt::format("the stages of {} are written to {}", g.name, path.string()));
   return [next, path, count = 1](std::string_view stage, const std::function<std::string()>& text) mutable {
     if (const std::string content = text(); !content.empty())
-      base::write_file_atomic(path / fmt::format("{:02}-{}.{}", count++, stage, stage == "emit" ? "cpp" : "stax"), content);
+      base::write_file_atomic(path / fmt::format("{:02}-{}.{}", count++, stage, stage == "emit" ? "cpp" : "stax"),
+                              content);
     if (next) next(stage, text);
   };
 }
@@ -58,8 +59,9 @@ void report_fault(const graph::Graph& g, const InternalError& fault) {
   } catch (const std::exception& e) {
     throw InternalError(fmt::format("{}\nThe graph could not be written for a report: {}", fault.what(), e.what()));
   }
-  throw InternalError(fmt::format("{}\nThis is a fault of Stax. The graph is in {}; to reproduce: stax-opt {} --run cpu",
-                                  fault.what(), path, path));
+  throw InternalError(
+      fmt::format("{}\nThis is a fault of Stax. The graph is in {}; to reproduce: stax-opt {} --run cpu", fault.what(),
+                  path, path));
 }
 
 }  // namespace stax::compiler

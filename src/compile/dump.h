@@ -8,8 +8,8 @@ namespace stax::compiler {
 // when the variable is not set. UserError when the directory cannot be written.
 Observer dumping(const graph::Graph& g, const Observer& next);
 
-// `fault` again, with the graph's text in a file ($STAX_DUMP_DIR, else the directory for temporary files) and the command
-// that reproduces it.
+// `fault` again, with the graph's text in a file ($STAX_DUMP_DIR, else the directory for temporary files) and the
+// command that reproduces it.
 [[noreturn]] void report_fault(const graph::Graph& g, const InternalError& fault);
 
 }  // namespace stax::compiler

@@ -1,6 +1,6 @@
 // The text of scheduled programs: a loop program, then one line for each kernel in order.
 //
-//   program fn … 
+//   program fn …
 //   for red_add_relu_mul_sum schedule cpu { units i0 grain 16384; vector inner; phase 0: unroll 4; phase 1 }
 #pragma once
 #include <optional>

@@ -43,7 +43,8 @@ graph::Graph shell_of(const loop::Program& p) {
 std::vector<Result> run_reference(const graph::Graph& g, const Inputs& inputs) {
   std::vector<Result> results = named(graph::interpret(g, inputs.arrays));
   for (const graph::Mutation& m : g.mutations)
-    results.push_back({g.input_names[static_cast<std::size_t>(m.input)], inputs.arrays[static_cast<std::size_t>(m.input)]});
+    results.push_back(
+        {g.input_names[static_cast<std::size_t>(m.input)], inputs.arrays[static_cast<std::size_t>(m.input)]});
   return results;
 }
 
@@ -52,7 +53,8 @@ std::vector<Result> run_loops(const loop::Program& p, const Inputs& inputs) {
   std::vector<Result> results = named(loop::interpret(p, bindings));
   for (const loop::Buffer& b : p.buffers)
     if (b.written_input)
-      results.push_back({inputs.specs[static_cast<std::size_t>(b.input)].name, bindings.inputs[static_cast<std::size_t>(b.input)]});
+      results.push_back(
+          {inputs.specs[static_cast<std::size_t>(b.input)].name, bindings.inputs[static_cast<std::size_t>(b.input)]});
   return results;
 }
 
@@ -103,7 +105,8 @@ std::string summary(const Result& result) {
   for_each_index(sizes, [&](std::span<const std::int64_t> index) {
     const double v = read_f64(a, index);
     if (static_cast<std::int64_t>(shown.size()) < kShown)
-      shown.push_back(is_floating(a.dtype()) ? base::float_text(static_cast<float>(v)) : std::to_string(read_i64(a, index)));
+      shown.push_back(is_floating(a.dtype()) ? base::float_text(static_cast<float>(v))
+                                             : std::to_string(read_i64(a, index)));
     if (std::isnan(v)) {
       ++nans;
       return;
@@ -111,9 +114,11 @@ std::string summary(const Result& result) {
     low = std::min(low, v), high = std::max(high, v), sum += v;
   });
   const std::int64_t n = a.numel();
-  std::string text = fmt::format("{}: {}{} = [{}", result.name, to_string(a.dtype()), to_string(sizes), base::joined(shown));
+  std::string text =
+      fmt::format("{}: {}{} = [{}", result.name, to_string(a.dtype()), to_string(sizes), base::joined(shown));
   text += n > kShown ? fmt::format(", … {} more]", n - kShown) : "]";
-  if (n > nans) text += fmt::format(", from {:.6g} to {:.6g}, mean {:.6g}", low, high, sum / static_cast<double>(n - nans));
+  if (n > nans)
+    text += fmt::format(", from {:.6g} to {:.6g}, mean {:.6g}", low, high, sum / static_cast<double>(n - nans));
   if (nans) text += fmt::format(", {} NaN", nans);
   return text;
 }
@@ -122,7 +127,8 @@ void save(const std::vector<Result>& results, const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw UserError(fmt::format("--output: cannot make the directory '{}': {}", directory, error.message()));
-  for (const Result& r : results) io::save_npy((std::filesystem::path(directory) / (r.name + ".npy")).string(), r.array);
+  for (const Result& r : results)
+    io::save_npy((std::filesystem::path(directory) / (r.name + ".npy")).string(), r.array);
 }
 
 }  // namespace stax::tools

@@ -100,7 +100,8 @@ class Gatherer {
       } else {
         while (next < in_.specs.size() && (in_.specs[next].scalar || in_.arrays[next].defined())) ++next;
         if (next == in_.specs.size())
-          throw UserError(fmt::format("--input {}: every tensor input has a file already (inputs: {})", text, names(false)));
+          throw UserError(
+              fmt::format("--input {}: every tensor input has a file already (inputs: {})", text, names(false)));
         i = next;
       }
       const InputSpec& s = in_.specs[i];
@@ -109,9 +110,11 @@ class Gatherer {
       const Array& a = in_.arrays[i];
       if (a.dtype() != s.dtype)
         throw UserError(fmt::format("input {}: {} holds {}, the text says {}", s.name, path, to_string(a.dtype()),
-                                    to_string(s.dtype)), {}, "Convert the file with numpy's astype");
+                                    to_string(s.dtype)),
+                        {}, "Convert the file with numpy's astype");
       if (a.rank() != static_cast<int>(s.sizes.size()))
-        throw UserError(fmt::format("input {}: {} has rank {}, the text says {}", s.name, path, a.rank(), s.sizes.size()));
+        throw UserError(
+            fmt::format("input {}: {} has rank {}, the text says {}", s.name, path, a.rank(), s.sizes.size()));
       for (int d = 0; d < a.rank(); ++d)
         if (const Expr e = s.sizes[static_cast<std::size_t>(d)]; e.is_symbol())
           in_.sizes.try_emplace(std::string(e.name()), a.size(d));
@@ -164,7 +167,8 @@ class Gatherer {
       for (std::size_t d = 0; d < in_.specs[i].sizes.size(); ++d)
         if (const std::int64_t want = in_.value_of(in_.specs[i].sizes[d]); want != in_.arrays[i].sizes()[d])
           throw UserError(fmt::format("input {}: size {} of axis {} of {} does not fit {} = {}", in_.specs[i].name,
-                                      in_.arrays[i].sizes()[d], d, path, symbolic::to_string(in_.specs[i].sizes[d]), want));
+                                      in_.arrays[i].sizes()[d], d, path, symbolic::to_string(in_.specs[i].sizes[d]),
+                                      want));
   }
 
   void make_missing() {
@@ -182,7 +186,8 @@ class Gatherer {
           if constexpr (std::is_same_v<T, bool>)
             element = base::random_uniform(seed, static_cast<std::uint64_t>(e)) < 0.5f;
           else if constexpr (std::is_integral_v<T>)
-            element = static_cast<T>(1 + static_cast<int>(3 * base::random_uniform(seed, static_cast<std::uint64_t>(e))));
+            element =
+                static_cast<T>(1 + static_cast<int>(3 * base::random_uniform(seed, static_cast<std::uint64_t>(e))));
           else
             element = static_cast<T>(base::random_normal(seed, static_cast<std::uint64_t>(e)));
         }
@@ -241,7 +246,8 @@ std::int64_t Inputs::value_of(Expr e) const {
     return std::nullopt;
   });
   if (!value)
-    throw UserError(fmt::format("the size {} has no value and no hint", missing), {}, fmt::format("Give --dim {}=NUMBER", missing));
+    throw UserError(fmt::format("the size {} has no value and no hint", missing), {},
+                    fmt::format("Give --dim {}=NUMBER", missing));
   return *value;
 }
 
@@ -256,7 +262,8 @@ loop::Bindings Inputs::bindings(const loop::Program& p) const {
                                 : s.dtype == Dtype::f64 ? plan::ScalarValue::of(static_cast<double>(value_of(s.value)))
                                                         : plan::ScalarValue::of(value_of(s.value));
     const bool floating = v.dtype == Dtype::f64;
-    b.scalars_f64.push_back(floating ? std::bit_cast<double>(v.bits) : static_cast<double>(static_cast<std::int64_t>(v.bits)));
+    b.scalars_f64.push_back(floating ? std::bit_cast<double>(v.bits)
+                                     : static_cast<double>(static_cast<std::int64_t>(v.bits)));
     b.scalars_i64.push_back(floating ? 0 : static_cast<std::int64_t>(v.bits));
   }
   return b;
@@ -276,9 +283,10 @@ std::string describe(const Inputs& inputs) {
   std::string text;
   for (std::size_t i = 0; i < inputs.specs.size(); ++i)
     if (!inputs.specs[i].scalar)
-      text += fmt::format("input {}: {}{}{}\n", inputs.specs[i].name, to_string(inputs.specs[i].dtype),
-                          to_string(std::span<const std::int64_t>(inputs.arrays[i].sizes().data(), inputs.arrays[i].sizes().size())),
-                          inputs.made[i] ? ", made from a fixed seed" : "");
+      text += fmt::format(
+          "input {}: {}{}{}\n", inputs.specs[i].name, to_string(inputs.specs[i].dtype),
+          to_string(std::span<const std::int64_t>(inputs.arrays[i].sizes().data(), inputs.arrays[i].sizes().size())),
+          inputs.made[i] ? ", made from a fixed seed" : "");
   return text;
 }
 

@@ -31,8 +31,8 @@ std::vector<InputSpec> input_specs(const loop::Program& p);
 
 struct Inputs {
   std::vector<InputSpec> specs;
-  std::vector<Array> arrays;            // one a spec; scalars as rank-0 arrays of their dtype
-  std::vector<bool> made;               // one a spec: not given, filled with numbers of a fixed seed
+  std::vector<Array> arrays;  // one a spec; scalars as rank-0 arrays of their dtype
+  std::vector<bool> made;     // one a spec: not given, filled with numbers of a fixed seed
 
   std::map<std::string, std::int64_t> sizes;  // of the symbols, by name
 
@@ -42,8 +42,8 @@ struct Inputs {
   std::int64_t value_of(Expr e) const;  // UserError when a symbol has no value
 };
 
-// Sizes come from the files, then from --dim, then from the hints. A tensor without a file gets numbers of a fixed seed:
-// normal ones, 1 to 3 for integers, both truth values. UserError for files and sizes that do not fit.
+// Sizes come from the files, then from --dim, then from the hints. A tensor without a file gets numbers of a fixed
+// seed: normal ones, 1 to 3 for integers, both truth values. UserError for files and sizes that do not fit.
 Inputs gather_inputs(const graph::Graph& g, const InputOptions& options);
 Inputs gather_inputs(const loop::Program& p, const InputOptions& options);
 // One line an input: "input x: f32[64, 128] from a.npy".

@@ -20,8 +20,10 @@ double mb(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); 
 
 int run(const Options& o) {
   (void)base::check_environment();
-  const std::filesystem::path directory = o.directory.empty() ? cache::default_directory() : std::filesystem::path(o.directory);
-  if (directory.empty()) throw UserError("cache: there is no disk cache", {}, "Unset STAX_CACHE=0, or set STAX_CACHE_DIR");
+  const std::filesystem::path directory =
+      o.directory.empty() ? cache::default_directory() : std::filesystem::path(o.directory);
+  if (directory.empty())
+    throw UserError("cache: there is no disk cache", {}, "Unset STAX_CACHE=0, or set STAX_CACHE_DIR");
   cache::Store store(directory, cache::default_limit_bytes());
   if (!store.usable()) throw UserError(fmt::format("cache: the directory '{}' cannot be used", directory.string()));
   if (o.action == "list") {
@@ -36,8 +38,8 @@ int run(const Options& o) {
     fmt::print("{} entries removed, {:.1f} MB remain in {}\n", removed, mb(store.stats().bytes), directory.string());
   } else {
     const cache::StoreStats s = store.stats();
-    fmt::print("directory {}\nentries   {}\nsize      {:.1f} MB of {:.0f} MB\n", directory.string(), s.entries, mb(s.bytes),
-               mb(s.limit_bytes));
+    fmt::print("directory {}\nentries   {}\nsize      {:.1f} MB of {:.0f} MB\n", directory.string(), s.entries,
+               mb(s.bytes), mb(s.limit_bytes));
   }
   return 0;
 }

@@ -11,7 +11,8 @@
 namespace stax::tools {
 
 graph::Graph read_graph(const std::string& command, const std::string& path) {
-  if (path.empty()) throw UserError(fmt::format("{}: no file", command), {}, fmt::format("Use: stax {} GRAPH.stax", command));
+  if (path.empty())
+    throw UserError(fmt::format("{}: no file", command), {}, fmt::format("Use: stax {} GRAPH.stax", command));
   const TextFile file = read_text(path);
   if (file.kind != TextKind::graph)
     throw UserError(fmt::format("{}: {} is no graph", command, path), {}, "stax-opt takes loop programs and plans");

@@ -27,11 +27,12 @@ class Doctor {
     attempt("compiler", [this] { compiler(); });
     attempt("vectors", [] {
       const runtime::CpuTarget t = runtime::host_target();
-      return ok("vectors", fmt::format("{} bytes, instruction set {} (-march={})", t.vector_bytes, t.isa, runtime::march_of(t.isa)));
+      return ok("vectors", fmt::format("{} bytes, instruction set {} (-march={})", t.vector_bytes, t.isa,
+                                       runtime::march_of(t.isa)));
     });
     attempt("threads", [] {
-      return ok("threads", fmt::format("{} of {} physical cores, OpenMP {}", runtime::num_threads(), runtime::physical_cores(),
-                                       runtime::openmp_version()));
+      return ok("threads", fmt::format("{} of {} physical cores, OpenMP {}", runtime::num_threads(),
+                                       runtime::physical_cores(), runtime::openmp_version()));
     });
     ok("oneDNN", runtime::onednn_version());
     attempt("cache", [this] { cache(); });
@@ -49,7 +50,9 @@ class Doctor {
   }
 
  private:
-  static void line(const char* mark, std::string_view what, std::string_view text) { fmt::print("{:<5} {:<10} {}\n", mark, what, text); }
+  static void line(const char* mark, std::string_view what, std::string_view text) {
+    fmt::print("{:<5} {:<10} {}\n", mark, what, text);
+  }
   static void ok(std::string_view what, std::string_view text) { line("ok", what, text); }
   static void none(std::string_view what, std::string_view text) { line("none", what, text); }
   void fault(std::string_view what, std::string_view text) {
@@ -101,14 +104,24 @@ class Doctor {
       const char* set = std::getenv(std::string(v.name).c_str());
       const bool given = set && *set;
       fmt::print("{} {:<22} {:<28} {}{}\n", given ? "*" : " ", v.name,
-                 given ? std::string(set) : v.default_text.empty() ? "-" : "(" + std::string(v.default_text) + ")", v.doc,
-                 v.values.empty() ? "" : fmt::format(" [{}]", v.values));
+                 given                    ? std::string(set)
+                 : v.default_text.empty() ? "-"
+                                          : "(" + std::string(v.default_text) + ")",
+                 v.doc, v.values.empty() ? "" : fmt::format(" [{}]", v.values));
       try {
         switch (v.kind) {
-          case base::EnvKind::text: (void)base::env_text(v.name); break;
-          case base::EnvKind::flag: (void)base::env_flag(v.name); break;
-          case base::EnvKind::integer: (void)base::env_integer(v.name); break;
-          case base::EnvKind::choice: (void)base::env_choice(v.name); break;
+          case base::EnvKind::text:
+            (void)base::env_text(v.name);
+            break;
+          case base::EnvKind::flag:
+            (void)base::env_flag(v.name);
+            break;
+          case base::EnvKind::integer:
+            (void)base::env_integer(v.name);
+            break;
+          case base::EnvKind::choice:
+            (void)base::env_choice(v.name);
+            break;
         }
       } catch (const UserError& e) {
         fault("variable", e.what());

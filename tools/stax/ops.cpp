@@ -14,22 +14,38 @@ using graph::ParamKind;
 
 std::string_view kind_text(ParamKind kind) {
   switch (kind) {
-    case ParamKind::tensor: return "tensor";
-    case ParamKind::optional_tensor: return "tensor?";
-    case ParamKind::tensor_list: return "tensors";
-    case ParamKind::operand: return "tensor|number";
-    case ParamKind::boolean: return "bool";
-    case ParamKind::integer: return "int";
-    case ParamKind::floating: return "float";
-    case ParamKind::string: return "string";
-    case ParamKind::dtype: return "dtype";
-    case ParamKind::optional_dtype: return "dtype?";
-    case ParamKind::dim: return "size";
-    case ParamKind::optional_dim: return "size?";
-    case ParamKind::dims: return "sizes";
-    case ParamKind::axis: return "axis";
-    case ParamKind::axes: return "axes";
-    case ParamKind::optional_axes: return "axes?";
+    case ParamKind::tensor:
+      return "tensor";
+    case ParamKind::optional_tensor:
+      return "tensor?";
+    case ParamKind::tensor_list:
+      return "tensors";
+    case ParamKind::operand:
+      return "tensor|number";
+    case ParamKind::boolean:
+      return "bool";
+    case ParamKind::integer:
+      return "int";
+    case ParamKind::floating:
+      return "float";
+    case ParamKind::string:
+      return "string";
+    case ParamKind::dtype:
+      return "dtype";
+    case ParamKind::optional_dtype:
+      return "dtype?";
+    case ParamKind::dim:
+      return "size";
+    case ParamKind::optional_dim:
+      return "size?";
+    case ParamKind::dims:
+      return "sizes";
+    case ParamKind::axis:
+      return "axis";
+    case ParamKind::axes:
+      return "axes";
+    case ParamKind::optional_axes:
+      return "axes?";
   }
   return "?";
 }
@@ -68,7 +84,8 @@ int run(const std::string& name) {
   }
   const OpDef& op = graph::op(name);
   fmt::print("{}\n{}\nkind: {}\n", signature(op), op.doc, kinds(op));
-  for (const Param& p : op.params) fmt::print("  {}: {}{}{}\n", p.name, kind_text(p.kind), p.doc.empty() ? "" : ", ", p.doc);
+  for (const Param& p : op.params)
+    fmt::print("  {}: {}{}{}\n", p.name, kind_text(p.kind), p.doc.empty() ? "" : ", ", p.doc);
   if (op.samples) fmt::print("samples: {}\n", op.samples().size());
   return 0;
 }

@@ -8,18 +8,22 @@ int main(int argc, char** argv) {
   OptOptions o;
   CLI::App app(
       "Runs stages on a graph, loop program or plan text (told by its first word), in the order\n"
-      "pass, lower, split, fuse, normalise, schedule; prints the text that results, or what --emit, --plan or --run give.",
+      "pass, lower, split, fuse, normalise, schedule; prints the text that results, or what --emit, --plan or --run "
+      "give.",
       "stax-opt");
   std::string passes;
   for (const auto& pass : stax::passes::all_passes()) passes += (passes.empty() ? "" : ", ") + std::string(pass.name);
   app.add_option("FILE", o.path, "text of a graph, loop program or plan");
-  app.add_option("--pass", o.passes, "graph passes in the order given, or all: " + passes)->delimiter(',')->allow_extra_args(false);
+  app.add_option("--pass", o.passes, "graph passes in the order given, or all: " + passes)
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--print-after", o.print_after, "print the text after these passes and stages, or all")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--verify", o.verify, "verify the text and the result of every stage");
   app.add_flag("--lower", o.lower, "graph to loop program (after --pass all)");
-  app.add_option("--split", o.split, "split reductions for a GPU of so many multiprocessors")->check(CLI::Range(1, 4096));
+  app.add_option("--split", o.split, "split reductions for a GPU of so many multiprocessors")
+      ->check(CLI::Range(1, 4096));
   app.add_flag("--fuse", o.fuse, "join kernels");
   app.add_flag("--normalise", o.normalise, "merge and order the axes of every kernel");
   app.add_flag("--schedule", o.schedule, "choose how every kernel runs");

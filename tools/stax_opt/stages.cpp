@@ -32,7 +32,8 @@ class Opt {
     lower();
     split();
     stage("fuse", o_.fuse, [this] {
-      fusion::FusionResult fused = fusion::fuse(std::move(*work_.program), compiler::fusion_options(settings_, target_));
+      fusion::FusionResult fused =
+          fusion::fuse(std::move(*work_.program), compiler::fusion_options(settings_, target_));
       report_ = fusion::report(fused);
       work_.program = std::move(fused.program);
     });
@@ -92,7 +93,8 @@ class Opt {
   std::string text() const {
     if (work_.plan) return plan::to_text(*work_.plan);
     if (work_.program)
-      return loop::to_text(*work_.program) + (work_.schedules ? schedule::to_text(*work_.program, *work_.schedules) : "");
+      return loop::to_text(*work_.program) +
+             (work_.schedules ? schedule::to_text(*work_.program, *work_.schedules) : "");
     return graph::to_text(*work_.graph);
   }
 
@@ -103,15 +105,16 @@ class Opt {
 
   void need_program(std::string_view stage) const {
     if (work_.program) return;
-    throw UserError(fmt::format("--{}: {} is a {}, not a loop program", stage, o_.path, work_.plan ? "plan" : "graph"), {},
-                    work_.plan ? "Give a graph or a loop program" : "Add --pass all --lower");
+    throw UserError(fmt::format("--{}: {} is a {}, not a loop program", stage, o_.path, work_.plan ? "plan" : "graph"),
+                    {}, work_.plan ? "Give a graph or a loop program" : "Add --pass all --lower");
   }
 
   template <class F>
   void stage(std::string_view name, bool wanted, const F& f) {
     if (!wanted) return;
     need_program(name);
-    if (work_.schedules && name != "schedule") throw UserError(fmt::format("--{}: the text is scheduled already", name));
+    if (work_.schedules && name != "schedule")
+      throw UserError(fmt::format("--{}: the text is scheduled already", name));
     f();
     done(name);
   }
@@ -178,16 +181,20 @@ class Opt {
   void print_plan() const {
     if (work_.plan) return fmt::print("{}", plan::to_text(*work_.plan));
     if (work_.program)
-      return fmt::print("{}", plan::to_text(plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()))));
-    fmt::print("{}", plan::to_text(compiler::compile_graph(*source_, settings_, compiler::Session::of({}))->executable.plan()));
+      return fmt::print(
+          "{}", plan::to_text(plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()))));
+    fmt::print("{}", plan::to_text(
+                         compiler::compile_graph(*source_, settings_, compiler::Session::of({}))->executable.plan()));
   }
 
   void execute() {
     if (work_.plan) throw UserError("--run: the text of a plan has no code", {}, "Run the graph or the loop program");
-    const Inputs inputs = work_.program ? gather_inputs(*work_.program, o_.inputs) : gather_inputs(*work_.graph, o_.inputs);
+    const Inputs inputs =
+        work_.program ? gather_inputs(*work_.program, o_.inputs) : gather_inputs(*work_.graph, o_.inputs);
     std::vector<Result> results;
     if (o_.run == "reference") {
-      if (work_.program) throw UserError("--run reference: a loop program has no operators", {}, "Use --run loops or --run cpu");
+      if (work_.program)
+        throw UserError("--run reference: a loop program has no operators", {}, "Use --run loops or --run cpu");
       results = run_reference(*work_.graph, inputs);
     } else if (o_.run == "loops") {
       if (!work_.program)
@@ -196,7 +203,8 @@ class Opt {
     } else if (work_.program) {
       results = run_compiled(build_program(*work_.program, schedules()), inputs);
     } else {
-      results = run_compiled(compiler::compile_graph(*work_.graph, settings_, compiler::Session::of({}))->executable, inputs);
+      results =
+          run_compiled(compiler::compile_graph(*work_.graph, settings_, compiler::Session::of({}))->executable, inputs);
     }
     fmt::print("{}", describe(inputs));
     for (const Result& r : results) fmt::print("{}\n", summary(r));

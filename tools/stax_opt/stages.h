@@ -12,10 +12,10 @@ namespace stax::tools {
 
 struct OptOptions {
   std::string path, output;
-  std::vector<std::string> passes;        // names, or "all"
-  std::vector<std::string> print_after;   // names of passes and stages, or "all"
+  std::vector<std::string> passes;       // names, or "all"
+  std::vector<std::string> print_after;  // names of passes and stages, or "all"
   bool verify = false, lower = false, fuse = false, normalise = false, schedule = false, plan = false;
-  int split = 0;                          // multiprocessors of the GPU that reductions are split for; 0: not
+  int split = 0;  // multiprocessors of the GPU that reductions are split for; 0: not
   std::string emit, run;
   bool strict = false;
   InputOptions inputs;
@@ -29,8 +29,8 @@ struct Work {
   std::optional<plan::Plan> plan;
 };
 
-// Reads the text, runs the stages in the order of the pipeline, prints what is asked for. UserError for stages that do not
-// take what the text is.
+// Reads the text, runs the stages in the order of the pipeline, prints what is asked for. UserError for stages that do
+// not take what the text is.
 void run_stages(const OptOptions& options);
 
 }  // namespace stax::tools
