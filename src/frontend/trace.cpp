@@ -116,7 +116,8 @@ Tensor Trace::add_input(const InputSpec& spec, const Array& sample, const Source
   return Tensor(std::move(impl));
 }
 
-Scalar Trace::add_scalar(const std::string& name, const Scalar& value) {
+Scalar Trace::add_scalar(const std::string& name, const Scalar& given) {
+  const Scalar value = given.kind() == Scalar::Kind::dim ? Scalar(given.dim().value()) : given;
   graph::TensorType t{};
   t.scalar = true;
   t.dtype = value.kind() == Scalar::Kind::floating  ? Dtype::f64

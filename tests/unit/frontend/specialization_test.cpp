@@ -39,6 +39,15 @@ TEST(Specialization, ScalarsAreInputsUntilCompared) {
   EXPECT_EQ(f.stats().compiles, 2u);
 }
 
+TEST(Specialization, ASizeAsAScalarArgument) {
+  auto f = compile([](Tensor x, Scalar s) { return s > 3 ? x * s : x; });
+  const Tensor x = ones({4});
+  EXPECT_EQ(floats(f(x, x.size(0))), (std::vector<float>{4, 4, 4, 4}));
+  EXPECT_EQ(floats(f(x, Dim(5))), (std::vector<float>{5, 5, 5, 5}));
+  EXPECT_EQ(f.stats().compiles, 1u);
+  EXPECT_EQ(floats(f(x, Dim(2))), (std::vector<float>{1, 1, 1, 1}));
+}
+
 struct Item {
   Tensor t;
   std::string name;
