@@ -342,8 +342,7 @@ void KernelRun::bounded(const Instr& i, std::size_t lanes) {
 void KernelRun::random(const Instr& i, std::size_t lanes) {
   const auto s = static_cast<std::size_t>(i.value->scalar);
   const Expr derived = state_.program.scalars[s].value;
-  const auto seed =
-      static_cast<std::uint64_t>(derived ? state_.value_of(derived) : state_.bindings.scalars_i64.at(s));
+  const auto seed = static_cast<std::uint64_t>(derived ? state_.value_of(derived) : state_.bindings.scalars_i64.at(s));
   auto* out = static_cast<float*>(i.out);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const auto element = static_cast<std::uint64_t>(index_.at(i.slot, lane));

@@ -67,8 +67,8 @@ int Batch::add(graph::Graph graph) {
 std::string Batch::source(std::span<Code* const> codes) const {
   std::vector<codegen::CppKernel> kernels;
   for (const Code* c : codes)
-    kernels.push_back({c->symbol, &c->canonical.program, &std::get<loop::Kernel>(c->canonical.program.items.at(0)),
-                       &c->schedule});
+    kernels.push_back(
+        {c->symbol, &c->canonical.program, &std::get<loop::Kernel>(c->canonical.program.items.at(0)), &c->schedule});
   return codegen::emit_cpp(kernels, target_.vector_bytes);
 }
 
@@ -100,14 +100,12 @@ void Batch::compile(std::vector<Code*> codes) {
     for (std::size_t i = 0; i < units.size(); ++i)
       for (Code* c : units[i]) c->module = modules[i];
     return;
-  } catch (const std::exception&) {
-  }
+  } catch (const std::exception&) {}
   for (std::size_t i = 0; i < units.size(); ++i) {
     try {
       for (Code* c : units[i]) c->module = store.build_or_load(jobs[i]);
       continue;
-    } catch (const std::exception&) {
-    }
+    } catch (const std::exception&) {}
     for (Code* c : units[i]) {
       try {
         c->module = store.build_or_load({c->symbol, source({&c, 1})});
@@ -129,8 +127,8 @@ void Batch::assemble(Artifact& a) {
     a.kernels[i].symbol = code.symbol;
     a.kernels[i].code = it->second;
   }
-  a.executable = std::make_unique<plan::Executable>(compiler::assemble(a.graph, a.program, a.kernels, {}),
-                                                    std::move(modules));
+  a.executable =
+      std::make_unique<plan::Executable>(compiler::assemble(a.graph, a.program, a.kernels, {}), std::move(modules));
 }
 
 void Batch::build() {

@@ -1,5 +1,5 @@
-// Compiles many graphs with few runs of the compiler: the kernels of all of them, equal ones once, are gathered in a few
-// translation units.
+// Compiles many graphs with few runs of the compiler: the kernels of all of them, equal ones once, are gathered in a
+// few translation units.
 #pragma once
 #include <map>
 #include <memory>

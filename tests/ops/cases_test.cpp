@@ -39,9 +39,9 @@ TEST(KnownCases, C04StoredHalfIsTheHalfThatIsUsed) {
     return Tensors{y, y / in[0], isinf(y), where(isinf(y), 0, y)};
   };
   for (const Shape& shape : {Shape{40}, Shape{5, 17}})
-    expect_forms(f, {full(shape, 300.0, f16)},
-                 {full(shape, INFINITY, f16), full(shape, INFINITY, f16), full(shape, true, boolean),
-                  full(shape, 0.0, f16)});
+    expect_forms(
+        f, {full(shape, 300.0, f16)},
+        {full(shape, INFINITY, f16), full(shape, INFINITY, f16), full(shape, true, boolean), full(shape, 0.0, f16)});
 }
 
 TEST(KnownCases, C05BooleansSumAsIntegers) {
@@ -82,9 +82,7 @@ TEST(KnownCases, C08CeilingDivision) {
 }
 
 TEST(KnownCases, C09ChannelLayout) {
-  const TensorFunction f = [](Tensors in) {
-    return Tensors{floor_mod(floor_divide(floor_mod(in[0], 20), 2) * 2, 4)};
-  };
+  const TensorFunction f = [](Tensors in) { return Tensors{floor_mod(floor_divide(floor_mod(in[0], 20), 2) * 2, 4)}; };
   std::vector<std::int64_t> expected;
   for (std::int64_t i = 0; i < 50; ++i) expected.push_back(i % 20 / 2 * 2 % 4);
   expect_forms(f, {arange(50)}, {ints(expected)});
@@ -92,10 +90,10 @@ TEST(KnownCases, C09ChannelLayout) {
   const TensorFunction g = [](Tensors in) {
     return Tensors{contiguous(transpose(unflatten(in[0], 1, {2, 2}), 1, 2)).reshape({in[0].size(0), 4})};
   };
-  expect_forms(g, {arange(20).reshape({5, 4})},
-               {from_vector(std::vector<std::int64_t>{0, 2,  1,  3,  4,  6,  5,  7,  8,  10,
-                                                      9, 11, 12, 14, 13, 15, 16, 18, 17, 19},
-                            {5, 4})});
+  expect_forms(
+      g, {arange(20).reshape({5, 4})},
+      {from_vector(std::vector<std::int64_t>{0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15, 16, 18, 17, 19},
+                   {5, 4})});
 }
 
 TEST(KnownCases, C10NegativeFactors) {

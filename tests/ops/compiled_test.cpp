@@ -49,12 +49,12 @@ std::string key_of(const OpCase& c) {
     std::string layout;
     for (int d = a.rank() - 1; d >= 0; --d) {
       const auto i2 = static_cast<std::size_t>(d);
-      layout += a.size(d) < 2             ? "-"
-                : a.strides()[i2] == run  ? "r"
-                : a.strides()[i2] == 0    ? "0"
-                : a.strides()[i2] == 1    ? "1"
-                : a.strides()[i2] == -1   ? "m"
-                                          : "s";
+      layout += a.size(d) < 2            ? "-"
+                : a.strides()[i2] == run ? "r"
+                : a.strides()[i2] == 0   ? "0"
+                : a.strides()[i2] == 1   ? "1"
+                : a.strides()[i2] == -1  ? "m"
+                                         : "s";
       if (a.size(d) > 1) run = a.strides()[i2] * a.size(d);
     }
     key += ":" + layout;

@@ -6,7 +6,6 @@
 #include "op_case.h"
 #include "passes/lower.h"
 
-
 namespace stax::optest {
 
 namespace {

@@ -1,5 +1,5 @@
-// Reference evaluation against the loop interpreter, for every operator: as lowered, as fused, with sizes as numbers and
-// as symbols.
+// Reference evaluation against the loop interpreter, for every operator: as lowered, as fused, with sizes as numbers
+// and as symbols.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -26,8 +26,7 @@ loop::Program lowered(const CaseGraph& g, bool strict) {
 loop::Program fused(const CaseGraph& g, bool strict) {
   compiler::Settings settings;
   settings.strict_numerics = strict;
-  loop::Program p =
-      fusion::fuse(lowered(g, strict), compiler::fusion_options(settings, schedule::CpuTarget{})).program;
+  loop::Program p = fusion::fuse(lowered(g, strict), compiler::fusion_options(settings, schedule::CpuTarget{})).program;
   loop::verify(p);
   compiler::normalise_kernels(p);
   loop::verify(p);
@@ -61,19 +60,21 @@ TEST_P(OpReference, HasSamples) {
 }
 
 TEST_P(OpReference, LoopsOfNumbers) {
-  for_each_case(*GetParam(), Sizes::numbers, [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
-    const loop::Program p = lowered(g, true);
-    loop::verify(p);
-    return difference(run_loops(p, g), expected, c.sample.tolerance);
-  });
+  for_each_case(*GetParam(), Sizes::numbers,
+                [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
+                  const loop::Program p = lowered(g, true);
+                  loop::verify(p);
+                  return difference(run_loops(p, g), expected, c.sample.tolerance);
+                });
 }
 
 TEST_P(OpReference, LoopsOfSymbols) {
-  for_each_case(*GetParam(), Sizes::symbols, [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
-    const loop::Program p = lowered(g, true);
-    loop::verify(p);
-    return difference(run_loops(p, g), expected, c.sample.tolerance);
-  });
+  for_each_case(*GetParam(), Sizes::symbols,
+                [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
+                  const loop::Program p = lowered(g, true);
+                  loop::verify(p);
+                  return difference(run_loops(p, g), expected, c.sample.tolerance);
+                });
 }
 
 // Strict numerics: the fused program gives the bits of the lowered one.
@@ -86,9 +87,10 @@ TEST_P(OpReference, FusedStrict) {
 
 // Half types skip roundings; the others give the same bits.
 TEST_P(OpReference, Fused) {
-  for_each_case(*GetParam(), Sizes::symbols, [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
-    return difference(run_loops(fused(g, false), g), expected, c.sample.tolerance);
-  });
+  for_each_case(*GetParam(), Sizes::symbols,
+                [](const OpCase& c, const CaseGraph& g, const std::vector<Array>& expected) {
+                  return difference(run_loops(fused(g, false), g), expected, c.sample.tolerance);
+                });
 }
 
 std::string name_of(const testing::TestParamInfo<const graph::OpDef*>& info) { return info.param->name; }
