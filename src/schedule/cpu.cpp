@@ -166,7 +166,7 @@ void Chooser::choose_chunk() {
   for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i)
     if (i != s_.vector_axis) others *= std::max<std::int64_t>(extent(i), 1);
   if (!has_inner()) {
-    s_.chunk = others >= 4 * target_.threads && length <= 8192 ? 0 : 2048;
+    s_.chunk = others >= 4 * target_.threads && length <= 8192 ? 8192 : 2048;
     return;
   }
   // Arrays of results over the chunk stay in the first cache, the rows of a chunk that later phases read again in the

@@ -207,7 +207,7 @@ void KernelEmitter::emit_units_function() {
       emit_tiles();
     else
       emit_unit();
-    if (is_split()) out_.line("#pragma omp barrier");
+    if (is_split()) out_.line("v::barrier(team);");
   });
   std::swap(out_, body);
   const auto function = out_.block(format("static void {}_units({}, ErrorWord* error, i64 begin, i64 end{}{}) {{", symbol_, kArguments,
@@ -241,20 +241,7 @@ void KernelEmitter::emit_entry() {
   out_.format_line("i64 team_size = v::index_min(threads, ({}) / {});", work_text(), s_.grain);
   const std::string stream = any_stream_ ? ", stream" : "";
   if (any_stream_) out_.format_line("const bool stream = {} > {};", stream_text(), s_.stream_bytes);
-  if (is_split()) {
-    out_.line("if (team_size < 1) team_size = 1;");
-    const std::string slots = std::to_string(std::max(split_slots_, 1));
-    const std::string words = s_.vector_axis >= 0 ? std::to_string(s_.chunk + lanes_) : "8";
-    out_.format_line("u64* const partials = (u64*)__builtin_malloc(sizeof(u64) * {} * {} * team_size);", slots, words);
-    {
-      out_.line("#pragma omp parallel num_threads((int)team_size) if (team_size > 1)");
-      const auto region = out_.block("{");
-      out_.line("const Team team = {omp_get_thread_num(), omp_get_num_threads(), team_size, partials};");
-      out_.format_line("{}_units(buffers, sizes, scalars, error, 0, units{}, &team);", symbol_, stream);
-    }
-    out_.line("__builtin_free(partials);");
-    return;
-  }
+  if (is_split()) return emit_team(stream);
   out_.line("team_size = v::index_min(team_size, units);");
   {
     const auto serial = out_.block("if (team_size <= 1) {");
@@ -266,6 +253,26 @@ void KernelEmitter::emit_entry() {
   out_.line("const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();");
   out_.format_line(
       "{}_units(buffers, sizes, scalars, error, units * thread / count, units * (thread + 1) / count{});", symbol_, stream);
+}
+
+// Few units are shared by the threads, many are shared out: then every thread is a team of its own.
+void KernelEmitter::emit_team(const std::string& stream) {
+  const int slots = std::max(split_slots_, 1);
+  const std::int64_t words = is_outer() ? s_.chunk + lanes_ : 8;
+  out_.line("if (team_size < 1) team_size = 1;");
+  out_.line("const bool alone = units >= 2 * team_size;");
+  out_.format_line("u64* const partials = (u64*)__builtin_malloc(sizeof(u64) * {} * team_size);", slots * words);
+  {
+    out_.line("#pragma omp parallel num_threads((int)team_size) if (team_size > 1)");
+    const auto region = out_.block("{");
+    out_.line("const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();");
+    out_.format_line("const Team team = alone ? Team{{0, 1, 1, partials + thread * {}}} : Team{{thread, count, team_size, partials}};",
+                     slots * words);
+    out_.format_line(
+        "{}_units(buffers, sizes, scalars, error, alone ? units * thread / count : 0, alone ? units * (thread + 1) / count : units{}, &team);",
+        symbol_, stream);
+  }
+  out_.line("__builtin_free(partials);");
 }
 
 std::string KernelEmitter::text() {

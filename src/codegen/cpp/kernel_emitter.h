@@ -66,6 +66,7 @@ class KernelEmitter {
   void emit_unit_loop(const std::function<void()>& body);
   void emit_empty_checks();
   void emit_entry();
+  void emit_team(const std::string& stream);
   std::string unit_count() const;
   std::string work_text() const;
   std::string stream_text() const;  // bytes stored by the streaming phases

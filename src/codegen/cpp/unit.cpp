@@ -78,7 +78,7 @@ void KernelEmitter::emit_phase(int number) {
     emit_phase_loops(site);
     if (!is_outer()) publish_totals(site);
   }
-  out_.line("#pragma omp barrier");
+  out_.line("v::barrier(team);");
   if (is_outer())
     merge_team_arrays(site);
   else
@@ -92,10 +92,13 @@ void KernelEmitter::emit_phase_loops(const Site& site) {
     declare_totals(site);
   declare_carries(site);
   const bool accumulate = !is_outer() && !is_blocked(site);
+  // What does not vary over the chunk of a phase of single values is a value of the unit: later phases see it.
+  const bool unit_values = is_outer() && site.phase->inner.empty();
+  if (unit_values) emit_level(site, 0, {});
   auto loops = [&](const std::string& open) {
     const auto block = out_.block(open);
     if (is_outer() && site.depth() == 1) count_step(site);
-    emit_level(site, 0, {});
+    if (!unit_values) emit_level(site, 0, {});
     if (accumulate) declare_accumulators(site);
     emit_loops(site, 0);
     if (accumulate) fold_accumulators(site);
@@ -133,7 +136,7 @@ void KernelEmitter::emit_scalar_phase(const Site& site) {
     const auto block = out_.block(is_split() ? "if (team->thread == 0) {" : "{");
     for (std::size_t i = 0; i < site.phase->stores.size(); ++i) emit_store(site, i, {});
   }
-  if (is_split()) out_.line("#pragma omp barrier");
+  if (is_split()) out_.line("v::barrier(team);");
 }
 
 void KernelEmitter::emit_loops(const Site& site, int depth) {

@@ -8,7 +8,7 @@
 namespace stax::test {
 namespace {
 
-const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5}, {5, 0}, {1, 1}, {3, 10}, {40, 10}, {2, 16}, {3, 17}, {3, 100}, {2, 1000}, {2, 5000}};
+const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5}, {5, 0}, {1, 1}, {3, 10}, {40, 10}, {200, 10}, {2, 16}, {3, 17}, {3, 100}, {2, 1000}, {2, 5000}};
 
 // `across`: the reduced axis is the first of [s1, s0], not the last of [s0, s1].
 std::string address(bool across, std::string_view r) { return across ? fmt::format("i0 + s0*{}", r) : fmt::format("s1*i0 + {}", r); }
