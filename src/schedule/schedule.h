@@ -1,6 +1,7 @@
 // Chooses how kernels run on a target. Hints of sizes steer the choices; every schedule is right for every size.
 #pragma once
 #include "loop/schedule.h"
+#include "loop/triton_schedule.h"
 
 namespace stax::schedule {
 
@@ -11,5 +12,15 @@ struct CpuTarget {
 };
 
 loop::CpuSchedule schedule_cpu(const loop::Kernel& k, const loop::Program& p, const CpuTarget& target);
+
+struct GpuTarget {
+  int multiprocessors = 132;
+  std::int64_t l2_bytes = std::int64_t{50} << 20;
+  // Inputs whose addresses are multiples of 16 bytes, and sizes whose hints are multiples of 16, are promised to stay
+  // so: the launch must check it.
+  bool promise_inputs = true, promise_sizes = true;
+};
+
+loop::TritonSchedule schedule_triton(const loop::Kernel& k, const loop::Program& p, const GpuTarget& target = {});
 
 }  // namespace stax::schedule

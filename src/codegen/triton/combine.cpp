@@ -1,0 +1,217 @@
+// Reductions and scans: whole blocks, or accumulators of a block that are merged when the loop has ended.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/triton/kernel_emitter.h"
+#include "codegen/triton/spelling.h"
+
+namespace stax::codegen {
+
+using fmt::format;
+
+namespace {
+
+// Where the whole block is at hand, two passes over it are exact and cost less than merging tuples.
+bool has_two_passes(const Value& v) {
+  return (v.combine == CombineOp::welford || v.combine == CombineOp::online_softmax) && v.args[1] == kNoValue;
+}
+
+std::string list(const std::vector<std::string>& names) { return format("{}", fmt::join(names, ", ")); }
+std::string tuple_of(const std::vector<std::string>& names) {
+  return names.size() == 1 ? names[0] : "(" + list(names) + ")";
+}
+
+}  // namespace
+
+std::string TritonEmitter::combine_function(CombineOp op) const {
+  switch (op) {
+    case CombineOp::sum:
+      return "stax_add";
+    case CombineOp::prod:
+      return "stax_mul";
+    case CombineOp::max:
+      return "stax_max";
+    case CombineOp::min:
+      return "stax_min";
+    case CombineOp::argmax:
+      return "stax_argmax";
+    case CombineOp::argmin:
+      return "stax_argmin";
+    case CombineOp::any:
+      return "stax_or";
+    case CombineOp::all:
+      return "stax_and";
+    case CombineOp::welford:
+      return "stax_welford";
+    case CombineOp::online_softmax:
+      return "stax_softmax";
+  }
+  throw InternalError("unknown combine operator");
+}
+
+std::vector<std::string> TritonEmitter::part_names(ValueId id, const std::string& prefix) const {
+  std::vector<std::string> names{format("{}{}", prefix, id)};
+  for (int i = 1; i < loop::info_of(value(id).combine).parts; ++i) names.push_back(format("{}{}_{}", prefix, id, i));
+  return names;
+}
+
+// Truth values are reduced as 32-bit integers.
+std::string TritonEmitter::type_of_part(const Value& v, int part) const {
+  const Dtype t = loop::part_dtype(v, part);
+  return t == Dtype::boolean ? "tl.int32" : std::string(triton_type(t));
+}
+
+std::vector<std::string> TritonEmitter::operands(const Site& site, const Value& v) {
+  std::vector<std::string> x;
+  for (ValueId a : v.args) {
+    if (a == kNoValue) continue;
+    std::string text = broadcast(site, a);
+    if (value(a).dtype == Dtype::boolean) text = format("{}.to(tl.int32)", text);
+    x.push_back(text);
+  }
+  if (v.combine == CombineOp::welford && x.size() == 1) {
+    x.push_back(format("{0} - {0}", x[0]));  // NaN for an infinite element
+    x.push_back(format("tl.full({}, 1.0, {})", shape_of(site, site.full), triton_type(v.dtype)));
+  }
+  if (v.combine == CombineOp::online_softmax && x.size() == 1)
+    x.push_back(format("({} != float(\"-inf\")).to({})", x[0], triton_type(v.dtype)));
+  return x;
+}
+
+std::vector<std::string> TritonEmitter::identities(const Value& v) const {
+  auto low = [&](bool largest) { return triton_literal(triton_extreme(v.dtype, largest), v.dtype); };
+  const std::string none = "tl.full([], 9223372036854775807, tl.int64)";
+  auto number = [&](int n) { return format("tl.full([], {}, {})", n, type_of_part(v, 0)); };
+  switch (v.combine) {
+    case CombineOp::sum:
+    case CombineOp::any:
+      return {number(0)};
+    case CombineOp::prod:
+    case CombineOp::all:
+      return {number(1)};
+    case CombineOp::max:
+      return {v.dtype == Dtype::boolean ? number(0) : low(false)};
+    case CombineOp::min:
+      return {v.dtype == Dtype::boolean ? number(1) : low(true)};
+    case CombineOp::argmax:
+      return {low(false), none};
+    case CombineOp::argmin:
+      return {low(true), none};
+    case CombineOp::welford:
+      return {number(0), number(0), number(0)};
+    case CombineOp::online_softmax:
+      return {low(false), number(0)};
+  }
+  throw InternalError("unknown combine operator");
+}
+
+// Lanes beyond the end hold the identity.
+std::vector<std::string> TritonEmitter::masked(const Site& site, const Value& v, std::vector<std::string> x) {
+  const auto mask = rmask_.find(site.number);
+  if (mask == rmask_.end()) return x;
+  const auto identity = identities(v);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = format("tl.where({}, {}, {})", mask->second, x[i], identity[i]);
+  return x;
+}
+
+void TritonEmitter::emit_reduce(ValueId id, const std::vector<std::string>& x, const std::string& prefix) {
+  const Value& v = value(id);
+  const std::string call = format("tl.reduce({}, 1, {}, keep_dims=True)", tuple_of(x), combine_function(v.combine));
+  const bool truth = v.dtype == Dtype::boolean;
+  line(format("{} = {}{}", list(part_names(id, prefix)), call, truth ? " != 0" : ""),
+       note(v) + " " + std::string(loop::info_of(v.combine).name));
+}
+
+void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  const std::string x = format("e{}", id);
+  const std::string type(triton_type(v.dtype));
+  line(format("{} = {}", x, broadcast(site, v.args[0])), note(v) + " " + std::string(loop::info_of(v.combine).name));
+  const auto mask = rmask_.find(site.number);
+  auto only = [&](const std::string& text, const std::string& otherwise) {
+    return mask == rmask_.end() ? text : format("tl.where({}, {}, {})", mask->second, text, otherwise);
+  };
+  if (v.combine == CombineOp::online_softmax) {
+    out_.format_line("v{} = tl.reduce({}, 1, stax_max, keep_dims=True)", id,
+                     only(x, triton_literal(triton_extreme(v.dtype, false), v.dtype)));
+    const std::string weight =
+        format("tl.where({0} == float(\"-inf\"), tl.full([], 0.0, {1}), libdevice.exp({0} - v{2}))", x, type, id);
+    out_.format_line("v{}_1 = tl.reduce({}, 1, stax_add, keep_dims=True)", id,
+                     only(weight, format("tl.full([], 0.0, {})", type)));
+    return;
+  }
+  const std::string zero = format("tl.full([], 0.0, {})", type);
+  const Expr length = loop::length_of(*site.phase, p_);
+  if (const auto c = length.constant())
+    out_.format_line("v{}_2 = tl.full([XBLOCK, 1], {}.0, {})", id, *c, type);
+  else
+    out_.format_line("v{}_2 = tl.broadcast_to(({}).to({}), [XBLOCK, 1])", id, bare(length), type);
+  out_.format_line("n{0} = v{0}_2 + (v{0}_2 == 0).to({1})", id, type);
+  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True), n{0})", id, only(x, zero));
+  out_.format_line("d{0} = {1} - v{0}", id, x);
+  out_.format_line("v{0}_1 = tl.reduce({1}, 1, stax_add, keep_dims=True)", id, only(format("d{0} * d{0}", id), zero));
+}
+
+void TritonEmitter::emit_combine(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  if (has_two_passes(v)) return emit_two_pass(site, id);
+  emit_reduce(id, masked(site, v, operands(site, v)), "v");
+}
+
+void TritonEmitter::emit_scan(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  const bool truth = v.dtype == Dtype::boolean, looped = site.form == InnerForm::looped;
+  std::vector<std::string> x = masked(site, v, operands(site, v));
+  const auto names = part_names(id, "v"), carries = part_names(id, "c");
+  std::vector<std::string> inputs;
+  if (looped) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      inputs.push_back(format("e{}_{}", id, i));
+      out_.format_line("{} = {}", inputs.back(), x[i]);
+    }
+  } else {
+    inputs = x;
+  }
+  line(format("{} = tl.associative_scan({}, 1, {}, reverse={})", list(names), tuple_of(inputs),
+              combine_function(v.combine), v.reverse ? "True" : "False"),
+       note(v) + " " + std::string(loop::info_of(v.combine).name));
+  if (looped) {
+    out_.format_line("{} = {}({}, {})", list(names), combine_function(v.combine), list(carries), list(names));
+    const auto totals = part_names(id, "t");
+    out_.format_line("{} = tl.reduce({}, 1, {}, keep_dims=True)", list(totals), tuple_of(inputs),
+                     combine_function(v.combine));
+    out_.format_line("{} = {}({}, {})", list(carries), combine_function(v.combine), list(carries), list(totals));
+  }
+  if (truth) out_.format_line("{0} = {0} != 0", names[0]);
+}
+
+void TritonEmitter::declare_accumulators(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  if (v.op != ScalarOp::combine && v.op != ScalarOp::scan) return;
+  const auto names = part_names(id, v.op == ScalarOp::scan ? "c" : "a");
+  const auto identity = identities(v);
+  const std::string shape = v.op == ScalarOp::scan ? "[XBLOCK, 1]" : shape_of(site, kX | kR);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out_.format_line("{} = tl.broadcast_to({}, {})", names[i], identity[i], shape);
+}
+
+void TritonEmitter::update_accumulators(const Site& site, ValueId id) {
+  const Value& v = value(id);
+  const auto names = part_names(id, "a");
+  const std::vector<std::string> x = operands(site, v);
+  const std::string call = format("{}({}, {})", combine_function(v.combine), list(names), list(x));
+  const std::string comment = note(v) + " " + std::string(loop::info_of(v.combine).name);
+  const auto mask = rmask_.find(site.number);
+  if (mask == rmask_.end()) return line(format("{} = {}", list(names), call), comment);
+  const auto next = part_names(id, "u");
+  line(format("{} = {}", list(next), call), comment);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out_.format_line("{0} = tl.where({1}, {2}, {0})", names[i], mask->second, next[i]);
+}
+
+void TritonEmitter::finish_accumulators(const Site&, ValueId id) {
+  if (value(id).op == ScalarOp::combine) emit_reduce(id, part_names(id, "a"), "v");
+}
+
+}  // namespace stax::codegen

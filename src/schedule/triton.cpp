@@ -1,0 +1,280 @@
+// Choices for Triton kernels, by the rules measured on Hopper cards: enough bytes in flight for each multiprocessor,
+// 16-byte accesses along the axis of stride 1, rows in registers up to 16k elements.
+#include <algorithm>
+#include <bit>
+
+#include "schedule/access.h"
+#include "schedule/schedule.h"
+
+namespace stax::schedule {
+
+using loop::Evict;
+using loop::Expr;
+using loop::InnerForm;
+using loop::Kernel;
+using loop::Program;
+using loop::ScalarOp;
+using loop::TritonSchedule;
+using loop::Value;
+
+namespace {
+
+constexpr std::int64_t kUnknown = 1024;      // a size without a hint
+constexpr std::int64_t kLongestRow = 16384;  // elements of a persistent reduction
+
+std::int64_t power_at_least(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+std::int64_t power_at_most(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+
+class TritonChooser {
+ public:
+  TritonChooser(const Kernel& k, const Program& p, const GpuTarget& target) : k_(k), p_(p), target_(target) {}
+  TritonSchedule run();
+
+ private:
+  std::int64_t saved_bytes(Expr axis, Expr with = {}) const;
+  int innermost_axis() const;
+  bool has(ScalarOp op) const;
+  bool reduces_columns(const loop::Phase& p) const;
+  void promise();
+  void choose_tile();
+  void choose_rows();
+  void choose_columns();
+  void choose_hints();
+  std::int64_t units() const { return hint_of(k_.outer, kUnknown); }
+  std::int64_t length(const loop::Phase& p) const { return hint_of(p.inner, kUnknown); }
+
+  const Kernel& k_;
+  const Program& p_;
+  const GpuTarget& target_;
+  TritonSchedule s_;
+};
+
+bool TritonChooser::has(ScalarOp op) const {
+  return std::any_of(k_.values.begin(), k_.values.end(), [&](const Value& v) { return v.op == op; });
+}
+
+// Bytes an element of the accesses that are contiguous along an axis (and vary with another).
+std::int64_t TritonChooser::saved_bytes(Expr axis, Expr with) const {
+  std::int64_t bytes = 0;
+  auto add = [&](loop::BufferId b, Expr index) {
+    if (with && !symbolic::depends_on(index, with)) return;
+    if (stride_along(index, axis) == Stride::unit) bytes += byte_size(p_.buffers[static_cast<std::size_t>(b)].dtype);
+  };
+  for (const Value& v : k_.values)
+    if (v.op == ScalarOp::load) add(v.buffer, v.index);
+  for (const loop::Phase& p : k_.phases)
+    for (const loop::Store& s : p.stores) add(s.buffer, s.index);
+  return bytes;
+}
+
+// The axis along which the stores are contiguous, else most bytes.
+int TritonChooser::innermost_axis() const {
+  int best = static_cast<int>(k_.outer.size()) - 1;
+  std::int64_t most = -1;
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) {
+    const Expr axis = k_.outer[static_cast<std::size_t>(a)].var;
+    std::int64_t score = 4 * saved_bytes(axis);
+    for (const loop::Phase& p : k_.phases)
+      for (const loop::Store& s : p.stores)
+        if (stride_along(s.index, axis) == Stride::unit) score += 1000;
+    if (hint_or(k_.outer[static_cast<std::size_t>(a)].extent, kUnknown) == 1) score = -1;
+    if (score >= most && score > 0) {
+      most = score;
+      best = a;
+    }
+  }
+  return best;
+}
+
+// Facts about sizes and addresses that the launch will check.
+void TritonChooser::promise() {
+  for (std::size_t b = 0; b < p_.buffers.size(); ++b)
+    if (p_.buffers[b].kind != loop::BufferKind::input || target_.promise_inputs)
+      s_.aligned.push_back(static_cast<int>(b));
+  if (!target_.promise_sizes) return;
+  for (Expr size : p_.sizes) {
+    const auto hint = size.info().hint;
+    const std::int64_t known = symbolic::multiple_of(size, &p_.facts);
+    if (hint && *hint > 0 && *hint % 16 == 0 && known % 16 != 0) s_.promises.push_back({size, 16});
+  }
+}
+
+// Pointwise: one dimension, or tiles where half of the accesses are contiguous along another axis than the stores.
+void TritonChooser::choose_tile() {
+  const int inner = innermost_axis();
+  s_.warps = 4;
+  std::int64_t widest = 4;
+  for (const loop::Buffer& b : p_.buffers) widest = std::min<std::int64_t>(widest, byte_size(b.dtype));
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
+  const std::int64_t block = widest <= 2 ? 1024 : 512;
+  s_.x_block = std::clamp<std::int64_t>(power_at_least(units()), 1, block);
+  if (k_.outer.empty()) s_.x_block = 1;
+  // A small problem is spread over the card.
+  while (s_.x_block > 128 && units() / s_.x_block < target_.multiprocessors) s_.x_block /= 2;
+  s_.warps = static_cast<int>(std::clamp<std::int64_t>(s_.x_block / 128, 1, 4));
+  if (inner < 0) return;
+  int other = -1;
+  std::int64_t most = 0;
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) {
+    if (a == inner || hint_or(k_.outer[static_cast<std::size_t>(a)].extent, kUnknown) < 8) continue;
+    const std::int64_t bytes =
+        saved_bytes(k_.outer[static_cast<std::size_t>(a)].var, k_.outer[static_cast<std::size_t>(inner)].var);
+    if (bytes > most) {
+      most = bytes;
+      other = a;
+    }
+  }
+  if (other < 0 || hint_or(k_.outer[static_cast<std::size_t>(inner)].extent, kUnknown) < 8) return;
+  s_.x.clear();
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a)
+    if (a != inner && a != other) s_.y.push_back(a);
+  s_.y.push_back(other);  // varies fastest within y: its tile is contiguous
+  s_.x.push_back(inner);
+  s_.y_block =
+      std::min<std::int64_t>(64, power_at_least(hint_or(k_.outer[static_cast<std::size_t>(other)].extent, kUnknown)));
+  s_.x_block =
+      std::min<std::int64_t>(128, power_at_least(hint_or(k_.outer[static_cast<std::size_t>(inner)].extent, kUnknown)));
+  s_.warps = static_cast<int>(std::clamp<std::int64_t>(s_.x_block * s_.y_block / 1024, 1, 8));
+}
+
+// Whether the accesses of a phase are contiguous along an outer axis and not along an inner one.
+bool TritonChooser::reduces_columns(const loop::Phase& p) const {
+  if (p.inner.empty() || k_.outer.empty()) return false;
+  std::int64_t inner = 0, outer = 0;
+  for (loop::ValueId v = p.begin; v < p.end; ++v) {
+    const Value& x = k_.values[static_cast<std::size_t>(v)];
+    if (x.op != ScalarOp::load) continue;
+    const std::int64_t bytes = byte_size(p_.buffers[static_cast<std::size_t>(x.buffer)].dtype);
+    if (stride_along(x.index, p.inner.back().var) == Stride::unit) inner += bytes;
+    for (const loop::Axis& a : k_.outer)
+      if (stride_along(x.index, a.var) == Stride::unit) {
+        outer += bytes;
+        break;
+      }
+  }
+  return outer > inner;
+}
+
+// Rows along the contiguous axis: persistent as long as they fit in registers, else in blocks.
+void TritonChooser::choose_rows() {
+  const symbolic::Facts facts = loop::facts_of(s_, p_);
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
+  std::int64_t longest = 1;
+  for (std::size_t i = 0; i < k_.phases.size(); ++i) {
+    const loop::Phase& p = k_.phases[i];
+    if (p.inner.empty()) continue;
+    const symbolic::Range range = symbolic::range_of(loop::length_of(p, p_), &facts);
+    loop::TritonPhase& phase = s_.phases[i];
+    if (range.hi <= kLongestRow) {
+      phase.form = InnerForm::persistent;
+      phase.block = power_at_least(range.hi);
+    } else {
+      phase.form = InnerForm::looped;
+      phase.block = std::clamp<std::int64_t>(power_at_least(length(p)), 64, 4096);
+    }
+    longest = std::max(longest, phase.block);
+  }
+  // Short rows share a program; about 4k elements a program, 8 to 32 elements a thread.
+  if (!k_.outer.empty()) {
+    s_.x_block = std::clamp<std::int64_t>(4096 / longest, 1, 64);
+    s_.x_block = std::min(s_.x_block, power_at_least(units()));
+    while (s_.x_block > 1 && units() / s_.x_block < 2 * target_.multiprocessors) s_.x_block /= 2;
+  }
+  const std::int64_t elements = s_.x_block * longest;
+  s_.warps = static_cast<int>(std::clamp<std::int64_t>(elements / 512, 1, longest > 8192 ? 16 : 8));
+}
+
+// Columns: tiles of 8 or more rows by a contiguous block of columns.
+void TritonChooser::choose_columns() {
+  const int inner = innermost_axis();
+  for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a)
+    if (a != inner) s_.x.push_back(a);
+  if (inner >= 0) s_.x.push_back(inner);
+  s_.x_block = std::clamp<std::int64_t>(power_at_least(units()), 1, 64);
+  while (s_.x_block > 16 && units() / s_.x_block < target_.multiprocessors) s_.x_block /= 2;
+  for (std::size_t i = 0; i < k_.phases.size(); ++i) {
+    const loop::Phase& p = k_.phases[i];
+    if (p.inner.empty()) continue;
+    const symbolic::Facts facts = loop::facts_of(s_, p_);
+    const std::int64_t most = symbolic::range_of(loop::length_of(p, p_), &facts).hi;
+    loop::TritonPhase& phase = s_.phases[i];
+    phase.form = most <= 64 ? InnerForm::persistent : InnerForm::looped;
+    phase.block = phase.form == InnerForm::persistent
+                      ? power_at_least(most)
+                      : std::clamp<std::int64_t>(power_at_most(length(p)), 16, 8192 / s_.x_block);
+    // One tile at a time is enough; long columns of few units take longer ones.
+    phase.block = std::min<std::int64_t>(phase.block, 128);
+  }
+  std::int64_t tile = 1;
+  for (const loop::TritonPhase& p : s_.phases) tile = std::max(tile, p.block * s_.x_block);
+  s_.warps = static_cast<int>(std::clamp<std::int64_t>(tile / 512, 1, 8));
+}
+
+// Hints pay off when the tensors are far larger than the second-level cache.
+void TritonChooser::choose_hints() {
+  std::int64_t bytes = 0;
+  for (const loop::Buffer& b : p_.buffers) {
+    std::int64_t n = byte_size(b.dtype);
+    for (Expr e : b.sizes) n *= std::max<std::int64_t>(hint_or(e, kUnknown), 1);
+    bytes += n;
+  }
+  if (bytes < 2 * target_.l2_bytes) return;
+  int loops = 0;
+  bool writes = false;
+  for (std::size_t i = 0; i < k_.phases.size(); ++i) {
+    loops += s_.phases[i].form == InnerForm::looped;
+    writes = writes ||
+             (!k_.phases[i].stores.empty() && (k_.outer.empty() || k_.phases[i].inner.size() + is_pointwise(k_) > 0));
+  }
+  if (!writes) return;
+  if (loops < 2) {
+    for (loop::TritonPhase& p : s_.phases) p.load = Evict::last;
+    return;
+  }
+  // A row that is read again stays; the last reading lets it go.
+  int seen = 0;
+  for (loop::TritonPhase& p : s_.phases) {
+    if (p.form != InnerForm::looped) continue;
+    const bool last = ++seen == loops;
+    p.load = last ? Evict::first : Evict::last;
+    if (last) p.store = Evict::first;
+  }
+}
+
+TritonSchedule TritonChooser::run() {
+  s_.phases.resize(k_.phases.size());
+  promise();
+  bool inner = false;
+  const loop::Phase* first = nullptr;
+  for (const loop::Phase& p : k_.phases) {
+    inner = inner || !p.inner.empty();
+    if (!first && !p.inner.empty()) first = &p;
+  }
+  if (!inner && loop::is_pointwise(k_)) {
+    choose_tile();
+  } else if (!inner) {
+    for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
+    s_.x_block = k_.outer.empty() ? 1 : 128;
+  } else if (!has(ScalarOp::scan) && reduces_columns(*first)) {
+    choose_columns();
+  } else {
+    choose_rows();
+  }
+  choose_hints();
+  s_.index_bits = loop::fits_32_bits(k_, p_, loop::facts_of(s_, p_)) ? 32 : 64;
+  return s_;
+}
+
+}  // namespace
+
+TritonSchedule schedule_triton(const Kernel& k, const Program& p, const GpuTarget& target) {
+  TritonSchedule s = TritonChooser(k, p, target).run();
+  loop::verify(s, k, p);
+  return s;
+}
+
+}  // namespace stax::schedule

@@ -1,0 +1,228 @@
+// Workers that crash, hang or answer nonsense are replaced; what cannot be helped is a clear error. The workers here
+// are small scripts that need no Triton; the last tests use the real one where it is installed.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <stax/base/error.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "build/triton_compiler.h"
+#include "cache/store.h"
+
+namespace stax::build {
+namespace {
+
+using std::chrono::milliseconds;
+
+const char* const kPlumbing = R"(
+import socket, struct, json, os, sys, time
+channel = socket.socket(fileno=3)
+def send(data): channel.sendall(struct.pack("<I", len(data)) + data)
+def read_exactly(count):
+    data = b""
+    while len(data) < count:
+        part = channel.recv(count - len(data))
+        if not part: os._exit(0)
+        data += part
+    return data
+def receive(): return json.loads(read_exactly(struct.unpack("<I", read_exactly(4))[0]))
+def good(job):
+    cubin = b"\x7fELF" + job["text"].encode()
+    send(json.dumps(dict(ok=True, function=job["function"], warps=job["warps"], shared=0, scratch=0, scratch_align=1, registers=9,
+                         spills=0, stack=0, bytes=len(cubin))).encode())
+    send(cubin)
+send(json.dumps(dict(hello=True, triton="0.0")).encode())
+)";
+
+// `body` runs for each job; FIRST is a file that exists from the first job on.
+std::string script(const base::TempDir& dir, const std::string& body) {
+  return std::string(kPlumbing) +
+         fmt::format(
+             "FIRST = {:?}\nwhile True:\n    job = receive()\n    first = not os.path.exists(FIRST)\n    open(FIRST, "
+             "'a').close()\n",
+             (dir.path() / "first").string()) +
+         body;
+}
+
+TritonJob job(const std::string& text = "text") {
+  TritonJob j;
+  j.name = "red_sum";
+  j.function = "f";
+  j.text = text;
+  return j;
+}
+
+TritonOptions options(const std::string& script, milliseconds timeout = milliseconds(20000)) {
+  return {.python = "python3", .script = script, .timeout = timeout, .jobs = 2};
+}
+
+std::string message_of(TritonCompiler& compiler, const TritonJob& j = job()) {
+  try {
+    compiler.compile(j);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(TritonWorkers, AnswerWithTheBinary) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    good(job)\n")));
+  const TritonBinary b = compiler.compile(job("abc"));
+  EXPECT_EQ(b.cubin,
+            "\x7f"
+            "ELFabc");
+  EXPECT_EQ(b.registers, 9);
+  compiler.compile(job("abd"));
+  EXPECT_EQ(compiler.stats().started, 1U);
+}
+
+TEST(TritonWorkers, CrashIsRepaired) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    if first: os.abort()\n    good(job)\n")));
+  EXPECT_EQ(compiler.compile(job()).function, "f");
+  EXPECT_EQ(compiler.stats().replaced, 1U);
+  EXPECT_EQ(compiler.stats().started, 2U);
+}
+
+TEST(TritonWorkers, CrashOnTheSameKernelTwiceIsAnError) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    print('out of cheese', flush=True); os._exit(3)\n")));
+  const std::string text = message_of(compiler);
+  EXPECT_TRUE(contains(text, "red_sum") && contains(text, "ended unexpectedly") && contains(text, "out of cheese"))
+      << text;
+  EXPECT_EQ(compiler.stats().replaced, 2U);
+}
+
+TEST(TritonWorkers, HangIsRepaired) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    if first: time.sleep(1000)\n    good(job)\n"), milliseconds(700)));
+  EXPECT_EQ(compiler.compile(job()).function, "f");
+  EXPECT_EQ(compiler.stats().replaced, 1U);
+}
+
+TEST(TritonWorkers, HangTwiceIsAnError) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    time.sleep(1000)\n"), milliseconds(300)));
+  const std::string text = message_of(compiler);
+  EXPECT_TRUE(contains(text, "gave no answer within 0.3 s")) << text;
+}
+
+TEST(TritonWorkers, NonsenseIsRepaired) {
+  for (const char* nonsense : {"send(b'{{{')", "send(b'[]')", "send(b'{\"ok\": 3}')", "send(b'{\"ok\": true}')",
+                               "channel.sendall(b'\\xff\\xff\\xff\\xff')"}) {
+    SCOPED_TRACE(nonsense);
+    base::TempDir dir("stax-test");
+    TritonCompiler compiler(
+        options(script(dir, fmt::format("    if first:\n        {}\n        continue\n    good(job)\n", nonsense))));
+    EXPECT_EQ(compiler.compile(job()).function, "f");
+    EXPECT_EQ(compiler.stats().replaced, 1U);
+  }
+}
+
+TEST(TritonWorkers, RefusalNamesTheOperator) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir,
+                                         "    send(json.dumps(dict(ok=False, kind='CompilationError', error='bad "
+                                         "types', statement='v3 = v1 + v2  # add of gelu')).encode())\n")));
+  const std::string text = message_of(compiler);
+  EXPECT_TRUE(contains(text, "Triton refused kernel red_sum at operator 'add of gelu'") && contains(text, "bad types"))
+      << text;
+  EXPECT_EQ(compiler.stats().replaced, 0U);
+}
+
+TEST(TritonWorkers, MissingTritonSaysWhatToInstall) {
+  const std::string text = message_of(
+      *std::make_unique<TritonCompiler>(options("import socket, struct\nc = socket.socket(fileno=3)\nd = b'{\"hello\": "
+                                                "false, \"problem\": \"No module named triton\"}'\n"
+                                                "c.sendall(struct.pack('<I', len(d)) + d)\n")));
+  EXPECT_TRUE(contains(text, "cannot import Triton") && contains(text, "pip install triton==3.6.0")) << text;
+}
+
+TEST(TritonWorkers, MissingPythonSaysWhatToInstall) {
+  TritonCompiler compiler({.python = "/nowhere/python3"});
+  const std::string text = message_of(compiler);
+  EXPECT_TRUE(contains(text, "/nowhere/python3") && contains(text, "STAX_PYTHON")) << text;
+}
+
+TEST(TritonWorkers, WarmCacheStartsNoPython) {
+  base::TempDir dir("stax-test");
+  const std::string text = script(dir, "    good(job)\n");
+  cache::Store store(dir.path() / "cache", 1 << 24);
+  TritonBinary first;
+  {
+    TritonCompiler compiler(options(text), &store);
+    first = compiler.compile(job());
+    EXPECT_EQ(compiler.stats().built, 1U);
+  }
+  TritonCompiler compiler(options(text), &store);
+  const TritonBinary second = compiler.compile(job());
+  EXPECT_EQ(second.cubin, first.cubin);
+  EXPECT_EQ(second.registers, first.registers);
+  EXPECT_EQ(compiler.stats().started, 0U);
+  EXPECT_EQ(compiler.stats().disk_hits, 1U);
+  compiler.compile(job("another"));
+  EXPECT_EQ(compiler.stats().started, 1U);
+}
+
+TEST(TritonWorkers, DamagedEntryIsBuiltAgain) {
+  base::TempDir dir("stax-test");
+  const std::string text = script(dir, "    good(job)\n");
+  cache::Store store(dir.path() / "cache", 1 << 24);
+  TritonCompiler compiler(options(text), &store);
+  compiler.compile(job());
+  for (const auto& f : std::filesystem::recursive_directory_iterator(dir.path() / "cache"))
+    if (f.is_regular_file() && f.file_size() > 100) base::write_file_atomic(f.path(), std::string(200, 'x'));
+  EXPECT_EQ(compiler.compile(job()).function, "f");
+  EXPECT_EQ(compiler.stats().built, 2U);
+}
+
+TEST(TritonWorkersConcurrency, ManyJobsOnTwoWorkers) {
+  base::TempDir dir("stax-test");
+  TritonCompiler compiler(options(script(dir, "    good(job)\n")));
+  compiler.warm_up(1);
+  std::vector<TritonJob> jobs;
+  for (int i = 0; i < 40; ++i) jobs.push_back(job(std::to_string(i % 20)));
+  const auto binaries = compiler.compile_all(jobs);
+  ASSERT_EQ(binaries.size(), 40U);
+  for (int i = 0; i < 40; ++i)
+    EXPECT_EQ(binaries[static_cast<std::size_t>(i)].cubin,
+              "\x7f"
+              "ELF" +
+                  std::to_string(i % 20));
+  EXPECT_LE(compiler.stats().started, 3U);
+  EXPECT_EQ(compiler.stats().built, 20U);
+}
+
+// With the real worker.
+class RealTriton : public testing::Test {
+ protected:
+  RealTriton() : compiler_({.python = STAX_SOURCE_DIR "/.venv/bin/python3", .jobs = 1}) {}
+  void SetUp() override {
+    if (!std::filesystem::exists(STAX_SOURCE_DIR "/.venv/triton.installed"))
+      GTEST_SKIP() << "Triton is not installed (make triton)";
+  }
+  TritonCompiler compiler_;
+};
+
+TEST_F(RealTriton, CompilesAndRefuses) {
+  TritonJob j =
+      job("import triton\nimport triton.language as tl\n@triton.jit\ndef f(x, N: tl.constexpr):\n"
+          "    i = tl.arange(0, N)\n    tl.store(x + i, tl.load(x + i) + 1.0)  # add\n");
+  j.parameters = {{"x", "*fp32", 16}};
+  j.constants = {{"N", 128}};
+  const TritonBinary b = compiler_.compile(j);
+  EXPECT_EQ(b.function, "f");
+  EXPECT_EQ(b.warps, 4);
+  EXPECT_GT(b.registers, 0);
+  j.text.replace(j.text.find("tl.load(x"), 9, "tl.loud(x");
+  const std::string text = message_of(compiler_, j);
+  EXPECT_TRUE(contains(text, "at operator 'add'") && contains(text, "loud")) << text;
+  EXPECT_EQ(compiler_.stats().started, 1U);
+}
+
+}  // namespace
+}  // namespace stax::build
