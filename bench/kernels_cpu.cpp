@@ -272,7 +272,8 @@ void* compile(const std::string& source) {
   base::ProcessOptions o;
   o.argv = {"g++"};
   for (const std::string& flag : build::cpp_flags(runtime::host_target(), "")) o.argv.push_back(flag);
-  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")}) o.argv.push_back(a);
+  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")})
+    o.argv.push_back(a);
   const auto result = base::run_process(o);
   if (!result.ok()) throw InternalError(result.err);
   void* library = dlopen(so.c_str(), RTLD_NOW | RTLD_NODELETE);

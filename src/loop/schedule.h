@@ -2,9 +2,9 @@
 // every choice is right for every size.
 //
 //   schedule cpu { units i0, i1 / 8192 grain 32768; vector i1; phase 0: unroll 2, stream }
-//   schedule cpu { units i0 grain 16384; vector inner; phase 0: vector r0, unroll 4; phase 1: unroll 2, stream; keep %3 up to
-//   65536 } schedule cpu { units i0, i1 / 64 grain 32768; vector i1; tile i0 64; phase 0: stream } schedule cpu { units
-//   grain 65536; vector inner; split inner 0; phase 0: unroll 4; phase 1 }
+//   schedule cpu { units i0 grain 16384; vector inner; phase 0: vector r0, unroll 4; phase 1: unroll 2, stream; keep %3
+//   up to 65536 } schedule cpu { units i0, i1 / 64 grain 32768; vector i1; tile i0 64; phase 0: stream } schedule cpu {
+//   units grain 65536; vector inner; split inner 0; phase 0: unroll 4; phase 1 }
 #pragma once
 #include <cstdint>
 #include <string>

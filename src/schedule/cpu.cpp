@@ -102,7 +102,8 @@ int Chooser::best_inner_axis(const Phase& p) const {
     const loop::Axis& b = p.inner[static_cast<std::size_t>(best)];
     const double gain = score(a.var, &p).value() - score(b.var, &p).value();
     if ((gain > 0 && hint_or(a.extent, kUnknown) >= lanes_ / 2) ||
-        (gain == 0 && hint_or(b.extent, kUnknown) < lanes_ / 2 && hint_or(a.extent, kUnknown) > hint_or(b.extent, kUnknown)))
+        (gain == 0 && hint_or(b.extent, kUnknown) < lanes_ / 2 &&
+         hint_or(a.extent, kUnknown) > hint_or(b.extent, kUnknown)))
       best = i;
   }
   return best;
@@ -182,7 +183,8 @@ void Chooser::choose_chunk() {
   while (chunk > 4 * lanes_ && chunk / 2 >= length) chunk /= 2;
   if (phases > 1)
     while (chunk > 4 * lanes_ && rows * chunk * 4 > target_.l2_bytes / 2) chunk /= 2;
-  const bool long_rows = phases == 1 && !has(ScalarOp::scan) && rows * length * 4 > target_.l2_bytes / 2 && rows >= 16 * target_.threads;
+  const bool long_rows =
+      phases == 1 && !has(ScalarOp::scan) && rows * length * 4 > target_.l2_bytes / 2 && rows >= 16 * target_.threads;
   if (!long_rows)
     while (chunk > 4 * lanes_ && (length * others + chunk - 1) / chunk < 2 * target_.threads) chunk /= 2;
   s_.chunk = chunk;
@@ -265,7 +267,8 @@ void Chooser::choose_kept() {
       const bool weights = value.op == ScalarOp::combine && value.combine == loop::CombineOp::online_softmax;
       if (!weights && (value.op == ScalarOp::combine || recomputation_cost(k_, v, p.begin) < kWorthwhile)) continue;
       const auto readers = codegen::readers_of_kept(k_, v);
-      const bool fresh = std::any_of(readers.begin(), readers.end(), [&](ValueId r) { return !replaced[static_cast<std::size_t>(r)]; });
+      const bool fresh = std::any_of(readers.begin(), readers.end(),
+                                     [&](ValueId r) { return !replaced[static_cast<std::size_t>(r)]; });
       if (!fresh) continue;
       s_.keep.push_back({v, kLimit});
       std::vector<ValueId> work = readers;

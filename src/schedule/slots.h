@@ -12,7 +12,7 @@ struct Slot {
 
 struct SlotAssignment {
   std::vector<Slot> slots;
-  std::vector<int> slot_of;                   // by buffer; -1: an input, an output, or never used
+  std::vector<int> slot_of;                    // by buffer; -1: an input, an output, or never used
   std::vector<std::vector<int>> alloc_before;  // by item: slots
   std::vector<std::vector<int>> free_after;
 };

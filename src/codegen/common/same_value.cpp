@@ -17,12 +17,11 @@ namespace {
 
 class Matcher {
  public:
-  Matcher(const Kernel& k, ValueId later, ValueId earlier)
-      : k_(k), later_(phase(later)), earlier_(phase(earlier)) {}
+  Matcher(const Kernel& k, ValueId later, ValueId earlier) : k_(k), later_(phase(later)), earlier_(phase(earlier)) {}
 
   bool is_possible() const {
-    return &later_ != &earlier_ && later_.begin >= earlier_.end && later_.inner.size() == 1 && earlier_.inner.size() == 1 &&
-           later_.inner[0].extent == earlier_.inner[0].extent;
+    return &later_ != &earlier_ && later_.begin >= earlier_.end && later_.inner.size() == 1 &&
+           earlier_.inner.size() == 1 && later_.inner[0].extent == earlier_.inner[0].extent;
   }
 
   bool same(ValueId a, ValueId b) const {  // a of the later phase
@@ -33,7 +32,8 @@ class Matcher {
     if (x.op != y.op || x.dtype != y.dtype || x.bits != y.bits || x.buffer != y.buffer || x.scalar != y.scalar ||
         x.part != y.part || x.half != y.half || x.wraps_negative != y.wraps_negative || x.checked != y.checked)
       return false;
-    if (x.op == ScalarOp::combine || x.op == ScalarOp::scan || x.op == ScalarOp::bounded || x.op == ScalarOp::part) return false;
+    if (x.op == ScalarOp::combine || x.op == ScalarOp::scan || x.op == ScalarOp::bounded || x.op == ScalarOp::part)
+      return false;
     if (x.op == ScalarOp::load && is_stored(x.buffer)) return false;
     if (!same_index(x.index, y.index)) return false;
     return same(x.args[0], y.args[0]) && same(x.args[1], y.args[1]) && same(x.args[2], y.args[2]);
@@ -71,7 +71,8 @@ bool is_softmax_weight(const Kernel& k, ValueId later, ValueId combine) {
   const Value& difference = k.values[static_cast<std::size_t>(e.args[0])];
   if (difference.op != ScalarOp::sub) return false;
   const Value& m = k.values[static_cast<std::size_t>(difference.args[1])];
-  const bool is_maximum = difference.args[1] == combine || (m.op == ScalarOp::part && m.part == 0 && m.args[0] == combine);
+  const bool is_maximum =
+      difference.args[1] == combine || (m.op == ScalarOp::part && m.part == 0 && m.args[0] == combine);
   const Matcher matcher(k, later, combine);
   return is_maximum && matcher.is_possible() && matcher.same(difference.args[0], c.args[0]);
 }

@@ -4,8 +4,8 @@
 
 namespace stax::codegen {
 
-// Whether `later` computes, at every position of its phase's only inner axis, what `earlier` computes at the same position
-// of its own. Both phases must run over the same extent.
+// Whether `later` computes, at every position of its phase's only inner axis, what `earlier` computes at the same
+// position of its own. Both phases must run over the same extent.
 bool same_value(const loop::Kernel& k, loop::ValueId later, loop::ValueId earlier);
 
 // Whether `later` is e^(x - m), where the combine is an online softmax of x with maximum m.

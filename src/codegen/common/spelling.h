@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "loop/scalar_ops.h"
 #include <stax/tensor/dtype.h>
+#include "loop/scalar_ops.h"
 
 namespace stax::codegen {
 

@@ -57,9 +57,11 @@ Decision value_decision(const Kernel& k, const Value& v) {
 
 Decision can_emit_cpp(const Program& p, const Kernel& k) {
   for (const loop::Access& a : loop::reads_of(k))
-    if (is_float8(p.buffers[static_cast<std::size_t>(a.buffer)].dtype)) return Decision::no("C++ kernels do not read float8");
+    if (is_float8(p.buffers[static_cast<std::size_t>(a.buffer)].dtype))
+      return Decision::no("C++ kernels do not read float8");
   for (const loop::Access& a : loop::writes_of(k))
-    if (is_float8(p.buffers[static_cast<std::size_t>(a.buffer)].dtype)) return Decision::no("C++ kernels do not write float8");
+    if (is_float8(p.buffers[static_cast<std::size_t>(a.buffer)].dtype))
+      return Decision::no("C++ kernels do not write float8");
   for (const Value& v : k.values)
     if (const Decision d = value_decision(k, v); !d) return Decision::no("C++ kernels have no " + d.reason());
   return Decision::yes();

@@ -36,8 +36,8 @@ KernelEmitter::KernelEmitter(const CppKernel& in, int vector_bytes)
 // Names of axes must not be those of types (i8, i16, …) or of the variables of the frame.
 void KernelEmitter::name_symbols() {
   auto name_axis = [&](const loop::Axis& a) {
-    static constexpr std::string_view kTaken[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
-                                                  "b8", "f16", "bf16", "f32", "f64", "e",  "n",   "l"};
+    static constexpr std::string_view kTaken[] = {"i8", "i16", "i32",  "i64", "u8",  "u16", "u32", "u64",
+                                                  "b8", "f16", "bf16", "f32", "f64", "e",   "n",   "l"};
     for (std::string_view t : kTaken)
       if (a.var.name() == t) names_[a.var] = "axis_" + a.var.name();
   };
@@ -210,8 +210,9 @@ void KernelEmitter::emit_units_function() {
     if (is_split()) out_.line("v::barrier(team);");
   });
   std::swap(out_, body);
-  const auto function = out_.block(format("static void {}_units({}, ErrorWord* error, i64 begin, i64 end{}{}) {{", symbol_, kArguments,
-                                          any_stream_ ? ", bool stream" : "", is_split() ? ", const Team* team" : ""));
+  const auto function =
+      out_.block(format("static void {}_units({}, ErrorWord* error, i64 begin, i64 end{}{}) {{", symbol_, kArguments,
+                        any_stream_ ? ", bool stream" : "", is_split() ? ", const Team* team" : ""));
   out_.line("(void)buffers, (void)sizes, (void)scalars, (void)error;");
   emit_parameters();
   emit_empty_checks();
@@ -228,13 +229,15 @@ std::string KernelEmitter::stream_text() const {
     for (const loop::Axis& a : k_.outer) elements += text_of(a.extent) + " * ";
     for (const loop::Axis& a : p.inner) elements += text_of(a.extent) + " * ";
     for (const Store& s : p.stores)
-      bytes += (bytes.empty() ? "" : " + ") + elements + std::to_string(byte_size(p_.buffers[static_cast<std::size_t>(s.buffer)].dtype));
+      bytes += (bytes.empty() ? "" : " + ") + elements +
+               std::to_string(byte_size(p_.buffers[static_cast<std::size_t>(s.buffer)].dtype));
   }
   return bytes.empty() ? "0" : bytes;
 }
 
 void KernelEmitter::emit_entry() {
-  const auto function = out_.block(format("extern \"C\" void {}({}, int threads, ErrorWord* error) {{", symbol_, kArguments));
+  const auto function =
+      out_.block(format("extern \"C\" void {}({}, int threads, ErrorWord* error) {{", symbol_, kArguments));
   emit_sizes();
   out_.format_line("const i64 units = {};", unit_count());
   out_.line("if (units <= 0) return;");
@@ -251,8 +254,8 @@ void KernelEmitter::emit_entry() {
   out_.line("#pragma omp parallel num_threads((int)team_size)");
   const auto region = out_.block("{");
   out_.line("const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();");
-  out_.format_line(
-      "{}_units(buffers, sizes, scalars, error, units * thread / count, units * (thread + 1) / count{});", symbol_, stream);
+  out_.format_line("{}_units(buffers, sizes, scalars, error, units * thread / count, units * (thread + 1) / count{});",
+                   symbol_, stream);
 }
 
 // Few units are shared by the threads, many are shared out: then every thread is a team of its own.
@@ -266,10 +269,13 @@ void KernelEmitter::emit_team(const std::string& stream) {
     out_.line("#pragma omp parallel num_threads((int)team_size) if (team_size > 1)");
     const auto region = out_.block("{");
     out_.line("const i64 thread = omp_get_thread_num(), count = omp_get_num_threads();");
-    out_.format_line("const Team team = alone ? Team{{0, 1, 1, partials + thread * {}}} : Team{{thread, count, team_size, partials}};",
-                     slots * words);
     out_.format_line(
-        "{}_units(buffers, sizes, scalars, error, alone ? units * thread / count : 0, alone ? units * (thread + 1) / count : units{}, &team);",
+        "const Team team = alone ? Team{{0, 1, 1, partials + thread * {}}} : Team{{thread, count, team_size, "
+        "partials}};",
+        slots * words);
+    out_.format_line(
+        "{}_units(buffers, sizes, scalars, error, alone ? units * thread / count : 0, alone ? units * (thread + 1) / "
+        "count : units{}, &team);",
         symbol_, stream);
   }
   out_.line("__builtin_free(partials);");

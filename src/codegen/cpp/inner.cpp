@@ -145,10 +145,9 @@ void KernelEmitter::declare_accumulators(const Site& site) {
       out_.format_line("{} a{}_{} = {};", vector_type(v.dtype), id, u,
                        welford ? "{}" : identity_vector(v.combine, v.dtype));
       if (form == Form::arg)
-        out_.line(is_row_index(site, v.args[1])
-                      ? format("i64v a{0}_{1}_1 = v::splat<i64>({2}) + v::iota<i64>();", id, u,
-                               format("{} + {}", site.lo.back(), u * lanes_))
-                      : format("i64v a{}_{}_1 = v::splat<i64>(__LONG_MAX__);", id, u));
+        out_.line(is_row_index(site, v.args[1]) ? format("i64v a{0}_{1}_1 = v::splat<i64>({2}) + v::iota<i64>();", id,
+                                                         u, format("{} + {}", site.lo.back(), u * lanes_))
+                                                : format("i64v a{}_{}_1 = v::splat<i64>(__LONG_MAX__);", id, u));
     }
   }
 }
@@ -169,8 +168,8 @@ void KernelEmitter::update_accumulator(const Site& site, ValueId id, const Copy&
     case Form::arg: {
       const std::string name = v.combine == CombineOp::argmax ? "argmax" : "argmin";
       const std::string at = cast_text(ref(v.args[1], true), value(v.args[1]).dtype, Dtype::i64, true);
-      out_.format_line("v::{}_{}({}, {}_1, {}, {});", name, is_row_index(site, v.args[1]) ? "update" : "merge_lanes", a, a,
-                       active(x, identity),
+      out_.format_line("v::{}_{}({}, {}_1, {}, {});", name, is_row_index(site, v.args[1]) ? "update" : "merge_lanes", a,
+                       a, active(x, identity),
                        is_row_index(site, v.args[1]) ? at : active(at, "v::splat<i64>(__LONG_MAX__)"));
       return;
     }
@@ -215,7 +214,8 @@ void KernelEmitter::keep_row_value(const Site& site, ValueId id) {
   if (it == rows_.end() || value(id).op == ScalarOp::combine) return;
   const Kept& row = it->second;
   declare_array(row.row, memory_type(value(id).dtype), row.limit);
-  out_.format_line("if ({} <= {}) v::store({} + {}, v{});", text_of(row.extent), row.limit, row.row, position(site), id);
+  out_.format_line("if ({} <= {}) v::store({} + {}, v{});", text_of(row.extent), row.limit, row.row, position(site),
+                   id);
 }
 
 // The accumulators of a block into the totals.
@@ -236,15 +236,18 @@ void KernelEmitter::fold_accumulators(const Site& site) {
       for (int u = 0; u + step < unroll; u += 2 * step) {
         const std::string a = format("a{}_{}", id, u), b = format("a{}_{}", id, u + step);
         const CombineOp op = form == Form::block ? (welford ? CombineOp::sum : CombineOp::max) : v.combine;
-        out_.format_line("{} = {};", a,
-                         form == Form::block && !welford ? format("v::larger({}, {})", b, a)
-                                                         : combine_text(op, v.dtype, a, b));
+        out_.format_line(
+            "{} = {};", a,
+            form == Form::block && !welford ? format("v::larger({}, {})", b, a) : combine_text(op, v.dtype, a, b));
       }
     if (form == Form::lanes)
       out_.format_line("t{0} = {1};", id, combine_text(v.combine, v.dtype, format("t{}", id), format("a{}_0", id)));
     else
-      out_.format_line("v::{0}_block{3}(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});", welford ? "welford" : "softmax", id,
-                       welford ? format(", t{}_2", id) : "", welford ? "" : keeps_weights(id) ? "<true>" : "<false>");
+      out_.format_line("v::{0}_block{3}(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});",
+                       welford ? "welford" : "softmax", id, welford ? format(", t{}_2", id) : "",
+                       welford             ? ""
+                       : keeps_weights(id) ? "<true>"
+                                           : "<false>");
   }
 }
 
@@ -274,7 +277,8 @@ void KernelEmitter::finish_totals(const Site& site) {
         break;
       case Form::tuple:
         if (v.combine == CombineOp::welford)
-          out_.format_line("{1} v{0}, v{0}_1, v{0}_2; v::welford_lanes(t{0}, t{0}_1, t{0}_2, v{0}, v{0}_1, v{0}_2);", id, type);
+          out_.format_line("{1} v{0}, v{0}_1, v{0}_2; v::welford_lanes(t{0}, t{0}_1, t{0}_2, v{0}, v{0}_1, v{0}_2);",
+                           id, type);
         else
           out_.format_line("{1} v{0}, v{0}_1; v::softmax_lanes(t{0}, t{0}_1, v{0}, v{0}_1);", id, type);
         break;
@@ -307,7 +311,7 @@ void KernelEmitter::merge_team_totals(const Site& site) {
       const auto type = wide ? "f64" : register_type(loop::part_dtype(v, part));
       const bool index = part == 1 && loop::part_dtype(v, 1) == Dtype::i64 && parts == 2;
       out_.format_line("{} r{}_{} = {};", type, id, part,
-                       index               ? "__LONG_MAX__"
+                       index              ? "__LONG_MAX__"
                        : part > 0 || wide ? "0"
                                           : literal(identity_bits(v.combine, v.dtype), v.dtype));
       x[part] = format("v::get<{}>(team->partials + ({} * team->parts + part) * 8 + {})", type, split_slots_, part);
@@ -318,7 +322,8 @@ void KernelEmitter::merge_team_totals(const Site& site) {
       const auto type = wide ? "f64" : register_type(v.dtype);
       switch (v.combine) {
         case CombineOp::welford:
-          out_.format_line("v::welford_merge_one<{1}>(r{0}_0, r{0}_1, r{0}_2, {2}, {3}, {4});", id, type, x[0], x[1], x[2]);
+          out_.format_line("v::welford_merge_one<{1}>(r{0}_0, r{0}_1, r{0}_2, {2}, {3}, {4});", id, type, x[0], x[1],
+                           x[2]);
           break;
         case CombineOp::online_softmax:
           out_.format_line("v::softmax_merge_one<{1}>(r{0}_0, r{0}_1, {2}, {3});", id, type, x[0], x[1]);

@@ -34,10 +34,10 @@ class KernelEmitter {
  private:
   // How the results of a combine are accumulated in the inner form.
   enum class Form : std::uint8_t {
-    lanes,    // one vector, folded at the end: sum, prod, max, min, any, all
-    arg,      // value and index vectors
-    block,    // a block of operands is buffered, then reduced in a second pass: welford, online_softmax
-    tuple,    // vectors of partial tuples merged lane by lane
+    lanes,  // one vector, folded at the end: sum, prod, max, min, any, all
+    arg,    // value and index vectors
+    block,  // a block of operands is buffered, then reduced in a second pass: welford, online_softmax
+    tuple,  // vectors of partial tuples merged lane by lane
   };
   // The loops of the phase being printed.
   struct Site {
@@ -99,8 +99,8 @@ class KernelEmitter {
   bool is_long_sum(const Value& v) const;
   void flush_sums(const Site& site, bool last);
   void merge_team_arrays(const Site& site);
-  std::string merge_text(const Value& v, std::string_view a0, std::string_view a1, std::string_view a2, std::string_view x0,
-                         std::string_view x1, std::string_view x2) const;
+  std::string merge_text(const Value& v, std::string_view a0, std::string_view a1, std::string_view a2,
+                         std::string_view x0, std::string_view x1, std::string_view x2) const;
   void update_array(const Site& site, ValueId id);
   void load_unit_values(const Site& site);
   void keep_unit_value(const Site& site, ValueId id);
@@ -172,21 +172,21 @@ class KernelEmitter {
   SymbolNames names_;
   base::TextWriter out_;
   std::set<std::string_view> needs_;
-  std::vector<char> vector_;                       // value → printed as a vector in the current phase
-  std::vector<char> array_;                        // outer form: value of the unit that lives in an array over the chunk
-  std::vector<char> crosses_;                      // value → used in a later phase
+  std::vector<char> vector_;   // value → printed as a vector in the current phase
+  std::vector<char> array_;    // outer form: value of the unit that lives in an array over the chunk
+  std::vector<char> crosses_;  // value → used in a later phase
   std::vector<std::string> arrays_;
   std::string array_declarations_;
-  int split_slots_ = 0;  // partial results that a part publishes
-  std::unordered_map<Expr, ValueId> bounded_;      // symbol → value
+  int split_slots_ = 0;                        // partial results that a part publishes
+  std::unordered_map<Expr, ValueId> bounded_;  // symbol → value
   struct Kept {
     std::string row;  // the array
     Expr extent;
     std::int64_t limit = 0;
     std::vector<ValueId> readers;
   };
-  std::unordered_map<ValueId, Kept> rows_;         // value → the row that keeps it
-  std::unordered_map<ValueId, std::string> kept_;  // value of the current phase → the row to read it from
+  std::unordered_map<ValueId, Kept> rows_;           // value → the row that keeps it
+  std::unordered_map<ValueId, std::string> kept_;    // value of the current phase → the row to read it from
   std::unordered_map<ValueId, std::string> turned_;  // value → its transposed vector
   bool any_stream_ = false;
 };

@@ -30,7 +30,8 @@ void KernelEmitter::initialise_arrays(const Site& site) {
   std::string fill;
   int slot = 0;
   const auto ids = combines_of(*site.phase);
-  if (std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_long_sum(value(id)); })) out_.line("i64 rows_seen = 0;");
+  if (std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_long_sum(value(id)); }))
+    out_.line("i64 rows_seen = 0;");
   for (ValueId id = site.phase->begin; id < site.phase->end; ++id) {
     const Value& v = value(id);
     if (v.op != ScalarOp::combine && v.op != ScalarOp::scan) continue;
@@ -39,10 +40,10 @@ void KernelEmitter::initialise_arrays(const Site& site) {
       const std::string name = format("u{}{}", id, part_suffix(part));
       declare_array(name, memory_type(t), s_.chunk);
       if (is_split() && v.op == ScalarOp::combine)
-        out_.format_line("{0}* const {1} = ({0}*)(team->partials + ({2} * team->parts + part) * {3});", memory_type(t), name,
-                         split_slots_ + slot, s_.chunk + lanes_);
+        out_.format_line("{0}* const {1} = ({0}*)(team->partials + ({2} * team->parts + part) * {3});", memory_type(t),
+                         name, split_slots_ + slot, s_.chunk + lanes_);
       const bool arg = part == 1 && (v.combine == CombineOp::argmax || v.combine == CombineOp::argmin);
-      const std::string init = arg           ? "v::splat<i64>(__LONG_MAX__)"
+      const std::string init = arg         ? "v::splat<i64>(__LONG_MAX__)"
                                : part == 0 ? v.combine == CombineOp::welford ? format("{}{{}}", vector_type(t))
                                                                              : identity_vector(v.combine, t)
                                            : format("{}{{}}", vector_type(t));
@@ -52,8 +53,7 @@ void KernelEmitter::initialise_arrays(const Site& site) {
       declare_array(format("y{}", id), memory_type(v.dtype), s_.chunk);
       fill += format("v::store(y{} + j, {});\n", id, format("{}{{}}", vector_type(v.dtype)));
     }
-    if (v.combine == CombineOp::welford && v.args[1] == kNoValue)
-      out_.format_line("f64 n{}_seen = 0;", id);
+    if (v.combine == CombineOp::welford && v.args[1] == kNoValue) out_.format_line("f64 n{}_seen = 0;", id);
   }
   if (fill.empty()) return;
   const auto block = out_.block("for (i64 j = 0; j < c1 - c0; j += v::L) {");
@@ -74,10 +74,12 @@ void KernelEmitter::flush_sums(const Site& site, bool last) {
     if (last)
       text += format("v::store(u{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\n", id);
     else
-      text += format("v::store(y{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\nv::store(u{0} + j, {1}{{}});\n", id, type);
+      text += format("v::store(y{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\nv::store(u{0} + j, {1}{{}});\n", id,
+                     type);
   }
   if (text.empty()) return;
-  const auto full = out_.block(last ? format("if (rows_seen >= {}) {{", kRows) : format("if (++rows_seen % {} == 0) {{", kRows));
+  const auto full =
+      out_.block(last ? format("if (rows_seen >= {}) {{", kRows) : format("if (++rows_seen % {} == 0) {{", kRows));
   const auto loop = out_.block("for (i64 j = 0; j < c1 - c0; j += v::L) {");
   out_ << text;
 }
@@ -109,8 +111,8 @@ void KernelEmitter::merge_team_arrays(const Site& site) {
       const auto merge = out_.block("for (i64 part = 1; part < team->parts; part++) {");
       for (int part = 0; part < parts; ++part) {
         const Dtype t = loop::part_dtype(v, part);
-        out_.format_line("const {} x{} = v::load(({}*)(team->partials + ({} * team->parts + part) * {}) + j);", vector_type(t),
-                         part, memory_type(t), split_slots_ + slot + part, s_.chunk + lanes_);
+        out_.format_line("const {} x{} = v::load(({}*)(team->partials + ({} * team->parts + part) * {}) + j);",
+                         vector_type(t), part, memory_type(t), split_slots_ + slot + part, s_.chunk + lanes_);
       }
       out_.line(merge_text(v, "r0", "r1", "r2", "x0", "x1", "x2"));
     }
@@ -162,7 +164,8 @@ void KernelEmitter::update_array(const Site& site, ValueId id) {
     out_.line(merge_text(v, name, a1, a2, x[0], x[1], x[2]));
   }
   for (int part = 0; part < parts; ++part)
-    out_.format_line("v::store({}, {}{});", element(site, format("u{}{}", id, part_suffix(part))), name, part_suffix(part));
+    out_.format_line("v::store({}, {}{});", element(site, format("u{}{}", id, part_suffix(part))), name,
+                     part_suffix(part));
 }
 
 // Values of earlier phases that this phase uses and that vary over the chunk.
@@ -192,7 +195,8 @@ void KernelEmitter::load_unit_values(const Site& site) {
     const std::string name = format("{}{}", part ? v.args[0] : id, part ? part_suffix(v.part) : "");
     if (!done.insert(name).second) continue;
     out_.format_line("const {} v{} = v::load({});", vector_type(v.dtype), name, element(site, "u" + name));
-    if (v.op == ScalarOp::bounded) out_.format_line("const i64* const x{} = {};", id, element(site, format("ux{}", id)));
+    if (v.op == ScalarOp::bounded)
+      out_.format_line("const i64* const x{} = {};", id, element(site, format("ux{}", id)));
   }
 }
 

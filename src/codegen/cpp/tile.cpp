@@ -1,5 +1,6 @@
-// The tiled form: a unit is a rectangle of the vectorised axis and the tile axis. Loads that are contiguous along the tile
-// axis come in squares of L vectors and are transposed in registers; everything else is the outer form, row by row.
+// The tiled form: a unit is a rectangle of the vectorised axis and the tile axis. Loads that are contiguous along the
+// tile axis come in squares of L vectors and are transposed in registers; everything else is the outer form, row by
+// row.
 #include <fmt/format.h>
 
 #include "codegen/cpp/kernel_emitter.h"
@@ -52,8 +53,7 @@ void KernelEmitter::emit_tiles() {
   site.axis = site.loops.back().var;
   const Levels levels(k_, *site.phase, {site.loops[0].var, site.loops[1].var}, [](ValueId) { return 0; });
   site.levels = &levels;
-  for (ValueId v = 0; v < site.phase->end; ++v)
-    vector_[static_cast<std::size_t>(v)] = levels.of(v) == site.depth();
+  for (ValueId v = 0; v < site.phase->end; ++v) vector_[static_cast<std::size_t>(v)] = levels.of(v) == site.depth();
   std::vector<ValueId> turned;
   for (ValueId v = site.phase->begin; v < site.phase->end; ++v)
     if (vector_[static_cast<std::size_t>(v)] && is_turned(site, value(v))) turned.push_back(v);

@@ -82,7 +82,8 @@ std::uint64_t extreme_bits(Dtype t, bool largest) {
 }
 
 std::string splat(Dtype t, std::string_view text) {
-  return t == Dtype::boolean ? fmt::format("v::splat({})", text) : fmt::format("v::splat<{}>({})", register_type(t), text);
+  return t == Dtype::boolean ? fmt::format("v::splat({})", text)
+                             : fmt::format("v::splat<{}>({})", register_type(t), text);
 }
 
 std::string literal_of(double v, Dtype t) {

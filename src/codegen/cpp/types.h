@@ -8,9 +8,9 @@
 
 namespace stax::codegen {
 
-std::string_view memory_type(Dtype t);           // "b8", "bf16", "f32": behind pointers
-std::string_view register_type(Dtype compute);   // "bool", "f32"
-std::string_view vector_type(Dtype compute);     // "boolv", "f32v"
+std::string_view memory_type(Dtype t);          // "b8", "bf16", "f32": behind pointers
+std::string_view register_type(Dtype compute);  // "bool", "f32"
+std::string_view vector_type(Dtype compute);    // "boolv", "f32v"
 // A scalar literal with exactly these bits (Value::bits).
 std::string literal(std::uint64_t bits, Dtype compute);
 // Bits of the largest or smallest value: infinities for floats.

@@ -148,7 +148,8 @@ void KernelEmitter::emit_loops(const Site& site, int depth) {
     if (outer || !is_blocked(site)) return emit_vector_loop(site, outer ? 1 : unroll, body);
     // Blocks of the row: bounded error of sums, second passes over what is still in the cache.
     const std::string axis = bare(site.axis), lo = site.lo[d], hi = site.hi[d];
-    const auto block = out_.block(format("for (i64 block = {}; block < {}; block += {}) {{", lo, hi, block_length(site)));
+    const auto block =
+        out_.block(format("for (i64 block = {}; block < {}; block += {}) {{", lo, hi, block_length(site)));
     out_.format_line("const i64 block_end = v::index_min(block + {}, {});", block_length(site), hi);
     declare_accumulators(site);
     Site inside = site;
@@ -160,8 +161,9 @@ void KernelEmitter::emit_loops(const Site& site, int depth) {
   }
   const std::string axis = bare(site.loops[d].var);
   const bool backwards = site.reverse && is_outer();
-  const std::string head = backwards ? format("for (i64 {0} = {2} - 1; {0} >= {1}; {0}--) {{", axis, site.lo[d], site.hi[d])
-                                     : format("for (i64 {0} = {1}; {0} < {2}; {0}++) {{", axis, site.lo[d], site.hi[d]);
+  const std::string head = backwards
+                               ? format("for (i64 {0} = {2} - 1; {0} >= {1}; {0}--) {{", axis, site.lo[d], site.hi[d])
+                               : format("for (i64 {0} = {1}; {0} < {2}; {0}++) {{", axis, site.lo[d], site.hi[d]);
   const auto block = out_.block(head);
   if (is_outer() && depth == site.depth() - 2) count_step(site);
   emit_level(site, depth + 1, {});

@@ -217,8 +217,9 @@ void KernelEmitter::emit_operation(const Site& site, ValueId id, const Copy& cop
   switch (v.op) {
     case ScalarOp::scalar: {
       const Dtype from = p_.scalars[static_cast<std::size_t>(v.scalar)].dtype;
-      const std::string host = from == Dtype::boolean ? format("(scalars[{}] != 0)", v.scalar)
-                                                      : format("__builtin_bit_cast({}, scalars[{}])", to_text(from), v.scalar);
+      const std::string host = from == Dtype::boolean
+                                   ? format("(scalars[{}] != 0)", v.scalar)
+                                   : format("__builtin_bit_cast({}, scalars[{}])", to_text(from), v.scalar);
       out_.line(head + cast_text(host, from, v.dtype, false) + ";");
       return;
     }
@@ -232,12 +233,14 @@ void KernelEmitter::emit_operation(const Site& site, ValueId id, const Copy& cop
       break;
   }
   const Dtype operand = value(v.args[0]).dtype;
-  const bool constant_divisor = v.args[1] != kNoValue && value(v.args[1]).op == ScalarOp::constant && value(v.args[1]).bits != 0;
+  const bool constant_divisor =
+      v.args[1] != kNoValue && value(v.args[1]).op == ScalarOp::constant && value(v.args[1]).bits != 0;
   if (is_integer_division(v.op, operand) && !constant_divisor) {
     const std::string b = ref(v.args[1], vector);
     const std::string zero = !vector ? format("{} == 0", b)
-                             : copy.partial ? format("v::any(v::eq({0}, {1}{{}}) & v::first(n))", b, vector_type(operand))
-                                            : format("v::any_zero({})", b);
+                             : copy.partial
+                                 ? format("v::any(v::eq({0}, {1}{{}}) & v::first(n))", b, vector_type(operand))
+                                 : format("v::any_zero({})", b);
     out_.format_line("if ({}) {}", zero, raise(2, v.origin, "0", "0"));
   }
   out_.format_line("{}{};", head, operation_text(v, vector));
@@ -246,8 +249,8 @@ void KernelEmitter::emit_operation(const Site& site, ValueId id, const Copy& cop
 void KernelEmitter::emit_value(const Site& site, ValueId id, const Copy& copy) {
   const Value& v = value(id);
   if (const auto kept = kept_.find(id); kept != kept_.end()) {
-    out_.format_line("{} v{} = v::load{}({} + {}{});", declare(v.dtype, true), id, copy.partial ? "_part" : "", kept->second,
-                     position(site), copy.partial ? ", n" : "");
+    out_.format_line("{} v{} = v::load{}({} + {}{});", declare(v.dtype, true), id, copy.partial ? "_part" : "",
+                     kept->second, position(site), copy.partial ? ", n" : "");
     return;
   }
   if (const auto turned = turned_.find(id); turned != turned_.end()) {
@@ -329,8 +332,8 @@ void KernelEmitter::emit_store(const Site& site, std::size_t index, const Copy& 
     }
   } else if (a.kind == Address::strided) {
     const std::string c = text_of(a.coefficient);
-    out_.format_line("v::store_strided{}({} + {} * {}, {}, {}{});", copy.partial ? "_part" : "", q, c, position(site), c, x,
-                     last);
+    out_.format_line("v::store_strided{}({} + {} * {}, {}, {}{});", copy.partial ? "_part" : "", q, c, position(site),
+                     c, x, last);
   } else {
     out_.format_line("alignas(64) {} o{}_{}[v::L];", memory_type(to), site.number, index);
     out_.format_line("v::store(o{}_{}, {});", site.number, index, x);

@@ -104,7 +104,8 @@ std::vector<Built> everything() {
     for (int i = 0; i < loop::kScalarOpCount; ++i) {
       const auto op = static_cast<ScalarOp>(i);
       const int arity = loop::info_of(op).arity;
-      const bool leaf = arity == 0 || op == ScalarOp::bounded || op == ScalarOp::combine || op == ScalarOp::scan || op == ScalarOp::part;
+      const bool leaf = arity == 0 || op == ScalarOp::bounded || op == ScalarOp::combine || op == ScalarOp::scan ||
+                        op == ScalarOp::part;
       if (leaf || (op == ScalarOp::round_to && !is_half(t)) || op == ScalarOp::cast) continue;
       add([&] { return operation(op, t); });
     }
@@ -145,7 +146,8 @@ TEST(CanEmit, Reasons) {
   auto reason = [](const Built& b) { return codegen::can_emit_cpp(*b.program, b.kernel()).reason(); };
   EXPECT_EQ(reason(operation(ScalarOp::add, Dtype::f8e4m3)), "C++ kernels do not read float8");
   EXPECT_EQ(reason(operation(ScalarOp::erf, Dtype::i32)), "C++ kernels have no erf of i32");
-  EXPECT_EQ(reason(combination(CombineOp::argmax, Dtype::boolean, false)), "C++ kernels have no combine argmax of boolean");
+  EXPECT_EQ(reason(combination(CombineOp::argmax, Dtype::boolean, false)),
+            "C++ kernels have no combine argmax of boolean");
   EXPECT_EQ(reason(operation(ScalarOp::tanh, Dtype::bf16)), "");
 }
 

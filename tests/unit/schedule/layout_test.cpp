@@ -7,7 +7,7 @@
 namespace stax::test {
 namespace {
 
-const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5},  {5, 0},   {1, 1},   {15, 16}, {16, 16},
+const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5},   {5, 0},   {1, 1},   {15, 16}, {16, 16},
                                                        {17, 31}, {33, 15}, {64, 64}, {100, 3}, {130, 200}};
 
 std::string transpose_program(std::string_view dtype, std::string_view out) {
@@ -26,13 +26,20 @@ kernel add_transposed outer (i0 < s0, i1 < s1) {{
   }}
 }}
 return b2 [s0, s1] strides (s1, 1)
-)", dtype, out, dtype == "boolean" ? "bit_xor" : "add");
+)",
+                     dtype, out, dtype == "boolean" ? "bit_xor" : "add");
 }
 
 TEST(Layouts, Transposed) {
   std::vector<Check> checks;
-  for (auto [in, out] : {std::pair{"f32", "f32"}, {"bf16", "f32"}, {"f16", "f32"}, {"i32", "i32"}, {"boolean", "boolean"},
-                         {"f64", "f64"}, {"i64", "i64"}, {"u8", "u8"}})
+  for (auto [in, out] : {std::pair{"f32", "f32"},
+                         {"bf16", "f32"},
+                         {"f16", "f32"},
+                         {"i32", "i32"},
+                         {"boolean", "boolean"},
+                         {"f64", "f64"},
+                         {"i64", "i64"},
+                         {"u8", "u8"}})
     checks.push_back({.text = transpose_program(in, out), .sizes = kSizes});
   for (int width : {16, 32, 64}) check_all(checks, width);
 }
@@ -59,7 +66,8 @@ kernel k outer (i0 < s0, i1 < s1) {
   }
 }
 return b1 [s0, s1] strides (s1, 1)
-)", .sizes = {{3, 17, 0, 1}, {3, 17, 17, 0}, {3, 17, 40, 2}, {3, 17, -17, -1}, {2, 33, 1, -3}, {5, 1, 0, 0}}},
+)",
+       .sizes = {{3, 17, 0, 1}, {3, 17, 17, 0}, {3, 17, 40, 2}, {3, 17, -17, -1}, {2, 33, 1, -3}, {5, 1, 0, 0}}},
       {.text = R"(
 program p
 sizes s0 in [0, 1000000], s1 in [1, 1000000]
@@ -78,7 +86,8 @@ kernel k outer (i0 < s0) {
   }
 }
 return b2 [s0] strides (1)
-)", .sizes = {{0, 1}, {1, 1}, {15, 4}, {33, 5}, {1000, 7}}},
+)",
+       .sizes = {{0, 1}, {1, 1}, {15, 4}, {33, 5}, {1000, 7}}},
       {.text = R"(
 program p
 sizes s0 in [0, 1000000], s1 in [0, 1000000]
@@ -99,7 +108,8 @@ kernel k outer (i0 < s0, i1 < s1) {
   }
 }
 return b4 [s1, s0] strides (s0, 1)
-)", .sizes = kSizes},
+)",
+       .sizes = kSizes},
   });
 }
 
@@ -124,7 +134,9 @@ kernel k {
 }
 return b1 [] strides ()
 return b2 [] strides ()
-)", .sizes = {{}}, .tolerance = 1e-6}});
+)",
+              .sizes = {{}},
+              .tolerance = 1e-6}});
 }
 
 TEST(Layouts, RandomNumbersDependOnTheElementAlone) {
@@ -142,7 +154,9 @@ kernel k outer (i0 < s0, i1 < s1) {{
   }}
 }}
 return b0 [s0, s1] strides (s1, 1)
-)", kind), .sizes = {{1, 1}, {3, 17}, {5, 100}}});
+)",
+                                          kind),
+                      .sizes = {{1, 1}, {3, 17}, {5, 100}}});
   for (int width : {16, 64}) check_all(checks, width);
 }
 

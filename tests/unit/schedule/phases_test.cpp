@@ -8,24 +8,38 @@
 namespace stax::test {
 namespace {
 
-const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5}, {5, 0}, {1, 1}, {3, 10}, {40, 10}, {200, 10}, {2, 16}, {3, 17}, {3, 100}, {2, 1000}, {2, 5000}};
+const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5},  {5, 0},  {1, 1},   {3, 10},   {40, 10}, {200, 10},
+                                                       {2, 16}, {3, 17}, {3, 100}, {2, 1000}, {2, 5000}};
 
 // `across`: the reduced axis is the first of [s1, s0], not the last of [s0, s1].
-std::string address(bool across, std::string_view r) { return across ? fmt::format("i0 + s0*{}", r) : fmt::format("s1*i0 + {}", r); }
+std::string address(bool across, std::string_view r) {
+  return across ? fmt::format("i0 + s0*{}", r) : fmt::format("s1*i0 + {}", r);
+}
 
 std::string softmax(bool online, bool across, bool log = false) {
-  std::string text = fmt::format("program p\nsizes s0 in [0, 1000000], s1 in [0, 1000000]\nbuffer b0: f32[{0}] input\nbuffer b1: f32[{0}] output\n"
-                                 "kernel k outer (i0 < s0) {{\n", across ? "s1, s0" : "s0, s1");
+  std::string text = fmt::format(
+      "program p\nsizes s0 in [0, 1000000], s1 in [0, 1000000]\nbuffer b0: f32[{0}] input\nbuffer b1: f32[{0}] output\n"
+      "kernel k outer (i0 < s0) {{\n",
+      across ? "s1, s0" : "s0, s1");
   if (online) {
-    text += fmt::format("phase (r0 < s1) {{ %0 = load.f32 b0[{}] %1 = combine.f32 online_softmax %0 %2 = part.f32 %1 1 }}\n", address(across, "r0"));
-    text += fmt::format("phase (r1 < s1) {{ %3 = load.f32 b0[{0}] %4 = sub.f32 %3 %1 %5 = {2} %6 = {3} store b1[{0}] %6 }}\n",
-                        address(across, "r1"), 0, log ? "log.f32 %2" : "exp.f32 %4", log ? "sub.f32 %4 %5" : "div.f32 %5 %2");
+    text += fmt::format(
+        "phase (r0 < s1) {{ %0 = load.f32 b0[{}] %1 = combine.f32 online_softmax %0 %2 = part.f32 %1 1 }}\n",
+        address(across, "r0"));
+    text += fmt::format(
+        "phase (r1 < s1) {{ %3 = load.f32 b0[{0}] %4 = sub.f32 %3 %1 %5 = {2} %6 = {3} store b1[{0}] %6 }}\n",
+        address(across, "r1"), 0, log ? "log.f32 %2" : "exp.f32 %4", log ? "sub.f32 %4 %5" : "div.f32 %5 %2");
   } else {
     text += fmt::format("phase (r0 < s1) {{ %0 = load.f32 b0[{}] %1 = combine.f32 max %0 }}\n", address(across, "r0"));
-    text += fmt::format("phase (r1 < s1) {{ %2 = load.f32 b0[{}] %3 = sub.f32 %2 %1 %4 = exp.f32 %3 %5 = combine.f32 sum %4 }}\n", address(across, "r1"));
-    text += fmt::format("phase (r2 < s1) {{ %6 = load.f32 b0[{0}] %7 = sub.f32 %6 %1 %8 = exp.f32 %7 %9 = div.f32 %8 %5 store b1[{0}] %9 }}\n", address(across, "r2"));
+    text += fmt::format(
+        "phase (r1 < s1) {{ %2 = load.f32 b0[{}] %3 = sub.f32 %2 %1 %4 = exp.f32 %3 %5 = combine.f32 sum %4 }}\n",
+        address(across, "r1"));
+    text += fmt::format(
+        "phase (r2 < s1) {{ %6 = load.f32 b0[{0}] %7 = sub.f32 %6 %1 %8 = exp.f32 %7 %9 = div.f32 %8 %5 store b1[{0}] "
+        "%9 }}\n",
+        address(across, "r2"));
   }
-  return text + fmt::format("}}\nreturn b1 [{}] strides ({})\n", across ? "s1, s0" : "s0, s1", across ? "s0, 1" : "s1, 1");
+  return text +
+         fmt::format("}}\nreturn b1 [{}] strides ({})\n", across ? "s1, s0" : "s0, s1", across ? "s0, 1" : "s1, 1");
 }
 
 // Residual sum and its layer norm; the sum is stored as well, in bfloat16.
@@ -133,7 +147,9 @@ TEST(Phases, TeamOfThreads) {
 }
 
 TEST(Phases, StreamingStores) {
-  const std::string rows = "schedule cpu { units i0 grain 1; vector inner; cache 0; phase 0: unroll 4; phase 1: unroll 2, stream; keep %1 up to 4096 }";
+  const std::string rows =
+      "schedule cpu { units i0 grain 1; vector inner; cache 0; phase 0: unroll 4; phase 1: unroll 2, stream; keep %1 "
+      "up to 4096 }";
   const std::string columns = "schedule cpu { units i0 / 2048 grain 1; vector i0; cache 0; phase 0: unroll 2, stream }";
   std::vector<Check> checks;
   for (int width : {16, 32, 64}) {
@@ -154,7 +170,9 @@ kernel k outer (i0 < s0) {
 }
 return b1 [s0] strides (1)
 return b2 [s0] strides (1)
-)", .sizes = {{0}, {1}, {17}, {1000}, {5001}}, .schedule = columns}},
+)",
+                .sizes = {{0}, {1}, {17}, {1000}, {5001}},
+                .schedule = columns}},
               width);
   }
 }
@@ -176,13 +194,16 @@ kernel k outer (i0 < s0, i1 < s1) {
 }
 return b1 [s0, s1] strides (s1 + 3, 1)
 return b2 [s0, s1] strides (s1, 1)
-)", .sizes = {{3, 7}, {5, 64}, {7, 333}}, .schedule = "schedule cpu { units i0, i1 grain 1; vector i1; cache 0; phase 0: unroll 2, stream }"}});
+)",
+              .sizes = {{3, 7}, {5, 64}, {7, 333}},
+              .schedule = "schedule cpu { units i0, i1 grain 1; vector i1; cache 0; phase 0: unroll 2, stream }"}});
 }
 
 TEST(Phases, StreamingStoresAreFenced) {
   const loop::Program p = loop::parse_program(softmax(true, false));
   const auto& k = std::get<loop::Kernel>(p.items[0]);
-  const loop::CpuSchedule s = loop::parse_cpu_schedule("schedule cpu { units i0 grain 1; vector inner; cache 0; phase 1: stream }", k);
+  const loop::CpuSchedule s =
+      loop::parse_cpu_schedule("schedule cpu { units i0 grain 1; vector inner; cache 0; phase 1: stream }", k);
   const codegen::CppKernel kernel{"k", &p, &k, &s};
   EXPECT_NE(codegen::emit_cpp({&kernel, 1}, 64).find("if (stream) v::fence_stream();\n}"), std::string::npos);
 }
@@ -214,7 +235,8 @@ kernel k outer (i0 < s0) {
 }
 return b0 [s0, s1] strides (s1, 1)
 return b1 [s0] strides (1)
-)", .sizes = {{1, 1}, {3, 17}, {2, 100}}}});
+)",
+              .sizes = {{1, 1}, {3, 17}, {2, 100}}}});
 }
 
 TEST(Phases, WeightsOfSoftmaxAreKept) {

@@ -30,7 +30,8 @@ bool takes(OperandClass c, Dtype t) {
   }
 }
 
-constexpr Dtype kCompute[] = {Dtype::boolean, Dtype::u8, Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64, Dtype::f32, Dtype::f64};
+constexpr Dtype kCompute[] = {Dtype::boolean, Dtype::u8,  Dtype::i8,  Dtype::i16,
+                              Dtype::i32,     Dtype::i64, Dtype::f32, Dtype::f64};
 
 // Approximated functions differ by a few units in the last place of f32; f64 goes through the C library.
 double tolerance_of(ScalarOp op) {
@@ -68,13 +69,15 @@ std::string program_of(ScalarOp op, Dtype t) {
     loads += fmt::format("    %{0} = load.{1} b{0}[i0]\n", i, in);
     args += fmt::format(" %{}", i);
   }
-  text += fmt::format("buffer b{}: {}[s0] output\nkernel k outer (i0 < s0) {{\n  phase {{\n", info.arity, truth ? "boolean" : dtype);
+  text += fmt::format("buffer b{}: {}[s0] output\nkernel k outer (i0 < s0) {{\n  phase {{\n", info.arity,
+                      truth ? "boolean" : dtype);
   text += loads;
   const bool divides = is_integral(t) && (op == ScalarOp::floor_div || op == ScalarOp::trunc_div ||
                                           op == ScalarOp::floor_mod || op == ScalarOp::trunc_mod);
   int next = info.arity;
   if (divides) {  // no zero divisor
-    text += fmt::format("    %2 = constant.{0} 0\n    %3 = constant.{0} 3\n    %4 = eq %1 %2\n    %5 = select.{0} %4 %3 %1\n", dtype);
+    text += fmt::format(
+        "    %2 = constant.{0} 0\n    %3 = constant.{0} 3\n    %4 = eq %1 %2\n    %5 = select.{0} %4 %3 %1\n", dtype);
     args = " %0 %5";
     next = 6;
   }
@@ -119,12 +122,14 @@ TEST_P(PointwiseWidths, ConversionsAgreeWithTheInterpreter) {
     for (Dtype to : kAll) {
       const Dtype a = compute_dtype(from), b = compute_dtype(to);
       const std::string cast = a == b ? "" : fmt::format("    %1 = cast.{} %0\n", to_text(b));
-      checks.push_back({.text = fmt::format("program p\nsizes s0 in [0, 100000000]\nbuffer b0: {}[s0] input\nbuffer b1: {}[s0] output\n"
-                                            "kernel k outer (i0 < s0) {{\n  phase {{\n    %0 = load.{} b0[i0]\n{}    store b1[i0] %{}\n  }}\n}}\n"
-                                            "return b1 [s0] strides (1)\n",
-                                            to_text(from), to_text(to), to_text(a), cast, a == b ? 0 : 1),
-                        .sizes = {{0}, {1}, {15}, {16}, {33}, {1000}},
-                        .special = true});
+      checks.push_back(
+          {.text = fmt::format(
+               "program p\nsizes s0 in [0, 100000000]\nbuffer b0: {}[s0] input\nbuffer b1: {}[s0] output\n"
+               "kernel k outer (i0 < s0) {{\n  phase {{\n    %0 = load.{} b0[i0]\n{}    store b1[i0] %{}\n  }}\n}}\n"
+               "return b1 [s0] strides (1)\n",
+               to_text(from), to_text(to), to_text(a), cast, a == b ? 0 : 1),
+           .sizes = {{0}, {1}, {15}, {16}, {33}, {1000}},
+           .special = true});
     }
   check_all(checks, GetParam(), 1);
 }

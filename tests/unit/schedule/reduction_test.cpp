@@ -38,29 +38,34 @@ struct Shape {
 std::string program_of(CombineOp op, Dtype t, const Shape& s, bool scan, bool reverse = false) {
   const loop::CombineOpInfo& info = loop::info_of(op);
   const std::string dtype(to_text(t));
-  std::string text = fmt::format("program p\nsizes s0 in [0, 100000000], s1 in [0, 100000000]\nbuffer b0: {}[{}] input\n", dtype, s.in_sizes);
+  std::string text = fmt::format(
+      "program p\nsizes s0 in [0, 100000000], s1 in [0, 100000000]\nbuffer b0: {}[{}] input\n", dtype, s.in_sizes);
   std::string out, returned;
   for (int part = 0; part < info.parts; ++part) {
     const bool index = info.operands == 2 && part == 1;
     out += fmt::format("buffer b{}: {}[{}] output\n", part + 1, index ? "i64" : dtype, scan ? s.in_sizes : s.out_size);
     returned += fmt::format("return b{} [{}] strides ({})\n", part + 1, scan ? s.in_sizes : s.out_size,
-                            scan ? "s1, 1" : s.out_size.empty() ? "" : "1");
+                            scan                 ? "s1, 1"
+                            : s.out_size.empty() ? ""
+                                                 : "1");
   }
-  text += out + fmt::format("kernel k{} {{\n  phase ({}) {{\n    %0 = load.{} b0[{}]\n", s.outer.empty() ? "" : " outer (" + s.outer + ")",
-                            s.inner, dtype, s.address);
+  text += out + fmt::format("kernel k{} {{\n  phase ({}) {{\n    %0 = load.{} b0[{}]\n",
+                            s.outer.empty() ? "" : " outer (" + s.outer + ")", s.inner, dtype, s.address);
   if (info.operands == 2) text += fmt::format("    %1 = index.i64 [{}]\n", s.position);
-  text += fmt::format("    %2 = {}.{} {} %0{}{}\n", scan ? "scan" : "combine", dtype, info.name, info.operands == 2 ? " %1" : "",
-                      reverse ? " reverse" : "");
+  text += fmt::format("    %2 = {}.{} {} %0{}{}\n", scan ? "scan" : "combine", dtype, info.name,
+                      info.operands == 2 ? " %1" : "", reverse ? " reverse" : "");
   std::string stores;
   for (int part = 1; part < info.parts; ++part)
     text += fmt::format("    %{} = part.{} %2 {}\n", part + 2, info.operands == 2 ? "i64" : dtype, part);
   for (int part = 0; part < info.parts; ++part)
-    stores += fmt::format("    store b{}[{}] %{}\n", part + 1, scan ? s.address : s.out_address, part == 0 ? 2 : part + 2);
+    stores +=
+        fmt::format("    store b{}[{}] %{}\n", part + 1, scan ? s.address : s.out_address, part == 0 ? 2 : part + 2);
   text += (scan ? stores : "  }\n  phase {\n" + stores) + "  }\n}\n" + returned;
   return text;
 }
 
-constexpr Dtype kCompute[] = {Dtype::boolean, Dtype::u8, Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64, Dtype::f32, Dtype::f64};
+constexpr Dtype kCompute[] = {Dtype::boolean, Dtype::u8,  Dtype::i8,  Dtype::i16,
+                              Dtype::i32,     Dtype::i64, Dtype::f32, Dtype::f64};
 
 std::vector<Check> all(const Shape& shape, bool scan = false, bool reverse = false, const std::string& schedule = "") {
   std::vector<Check> checks;
@@ -72,23 +77,41 @@ std::vector<Check> all(const Shape& shape, bool scan = false, bool reverse = fal
       c.text = program_of(op, t, shape, scan, reverse);
       c.sizes = shape.sizes;
       c.schedule = schedule;
-      c.tolerance = op == CombineOp::max || op == CombineOp::min || op == CombineOp::argmax || op == CombineOp::argmin || !is_floating(t)
+      c.tolerance = op == CombineOp::max || op == CombineOp::min || op == CombineOp::argmax ||
+                            op == CombineOp::argmin || !is_floating(t)
                         ? 0
-                        : op == CombineOp::prod || scan ? 1e-4 : 2e-5;
+                    : op == CombineOp::prod || scan ? 1e-4
+                                                    : 2e-5;
       c.special = c.tolerance == 0;
       checks.push_back(c);
     }
   return checks;
 }
 
-const Shape kRows{.outer = "i0 < s0", .inner = "r0 < s1", .address = "s1*i0 + r0", .position = "r0", .out_size = "s0", .out_address = "i0",
-                  .in_sizes = "s0, s1",
-                  .sizes = {{0, 3}, {1, 1}, {3, 2}, {2, 15}, {3, 16}, {4, 17}, {2, 31}, {3, 33}, {5, 1000}, {2, 20000}}};
-const Shape kColumns{.outer = "i0 < s1", .inner = "r0 < s0", .address = "i0 + s1*r0", .position = "r0", .out_size = "s1",
-                     .out_address = "i0", .in_sizes = "s0, s1",
+const Shape kRows{
+    .outer = "i0 < s0",
+    .inner = "r0 < s1",
+    .address = "s1*i0 + r0",
+    .position = "r0",
+    .out_size = "s0",
+    .out_address = "i0",
+    .in_sizes = "s0, s1",
+    .sizes = {{0, 3}, {1, 1}, {3, 2}, {2, 15}, {3, 16}, {4, 17}, {2, 31}, {3, 33}, {5, 1000}, {2, 20000}}};
+const Shape kColumns{.outer = "i0 < s1",
+                     .inner = "r0 < s0",
+                     .address = "i0 + s1*r0",
+                     .position = "r0",
+                     .out_size = "s1",
+                     .out_address = "i0",
+                     .in_sizes = "s0, s1",
                      .sizes = {{3, 0}, {1, 1}, {2, 3}, {15, 2}, {16, 3}, {17, 16}, {31, 17}, {7, 1000}, {5, 2100}}};
-const Shape kAll{.outer = "", .inner = "r0 < s0, r1 < s1", .address = "s1*r0 + r1", .position = "s1*r0 + r1", .out_size = "",
-                 .out_address = "0", .in_sizes = "s0, s1",
+const Shape kAll{.outer = "",
+                 .inner = "r0 < s0, r1 < s1",
+                 .address = "s1*r0 + r1",
+                 .position = "s1*r0 + r1",
+                 .out_size = "",
+                 .out_address = "0",
+                 .in_sizes = "s0, s1",
                  .sizes = {{1, 1}, {2, 3}, {15, 2}, {3, 17}, {1, 1000}, {1000, 1}, {70, 1000}}};
 
 class ReductionWidths : public testing::TestWithParam<int> {};
@@ -97,10 +120,12 @@ INSTANTIATE_TEST_SUITE_P(VectorBytes, ReductionWidths, testing::Values(16, 64));
 TEST_P(ReductionWidths, AlongRows) { check_all(all(kRows), GetParam()); }
 TEST_P(ReductionWidths, AlongColumns) { check_all(all(kColumns), GetParam()); }
 TEST_P(ReductionWidths, OfEverythingByATeam) {
-  check_all(all(kAll, false, false, "schedule cpu { units grain 1; vector inner; split inner 0; phase 0: unroll 2 }"), GetParam(), 3);
+  check_all(all(kAll, false, false, "schedule cpu { units grain 1; vector inner; split inner 0; phase 0: unroll 2 }"),
+            GetParam(), 3);
 }
 TEST_P(ReductionWidths, OfColumnsByATeam) {
-  check_all(all(kColumns, false, false, "schedule cpu { units i0 / 64 grain 1; vector i0; split inner 0 }"), GetParam(), 3);
+  check_all(all(kColumns, false, false, "schedule cpu { units i0 / 64 grain 1; vector i0; split inner 0 }"), GetParam(),
+            3);
 }
 TEST_P(ReductionWidths, ScansAlongRows) { check_all(all(kRows, true), GetParam()); }
 TEST_P(ReductionWidths, ScansAlongRowsFromTheEnd) { check_all(all(kRows, true, true), GetParam()); }
@@ -112,7 +137,8 @@ TEST(Reductions, LongSumsOfOnes) {
   const loop::Program rows = loop::parse_program(program_of(CombineOp::sum, Dtype::f32, kRows, false));
   const loop::Program columns = loop::parse_program(program_of(CombineOp::sum, Dtype::f32, kColumns, false));
   const CompiledKernels compiled({&rows, &columns}, 64, [&](const loop::Kernel& k, const loop::Program& p) {
-    return &p == &rows ? default_schedule(64, 1)(k, p) : loop::parse_cpu_schedule("schedule cpu { units i0 / 64 grain 1; vector i0 }", k);
+    return &p == &rows ? default_schedule(64, 1)(k, p)
+                       : loop::parse_cpu_schedule("schedule cpu { units i0 / 64 grain 1; vector i0 }", k);
   });
   constexpr std::int64_t n = 1 << 25;
   const Array ones = guarded_array({n}, Dtype::f32);

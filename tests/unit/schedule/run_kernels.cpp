@@ -1,9 +1,9 @@
 #include "run_kernels.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <cstring>
@@ -23,11 +23,12 @@ using loop::Program;
 namespace {
 
 std::int64_t value_of(const Program& p, const Bindings& bindings, loop::Expr e) {
-  return symbolic::evaluate(e, [&](loop::Expr s) -> std::optional<std::int64_t> {
-           for (std::size_t i = 0; i < p.sizes.size(); ++i)
-             if (p.sizes[i] == s) return bindings.sizes[i];
-           return std::nullopt;
-         })
+  return symbolic::evaluate(e,
+                            [&](loop::Expr s) -> std::optional<std::int64_t> {
+                              for (std::size_t i = 0; i < p.sizes.size(); ++i)
+                                if (p.sizes[i] == s) return bindings.sizes[i];
+                              return std::nullopt;
+                            })
       .value();
 }
 
@@ -75,13 +76,15 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
 #ifdef __SANITIZE_ADDRESS__
   options.argv.emplace_back("-fsanitize=address,undefined");
 #endif
-  if (std::getenv("STAX_TEST_SANITIZE")) options.argv.emplace_back("-fsanitize=address,undefined");  // with libasan preloaded
+  if (std::getenv("STAX_TEST_SANITIZE"))
+    options.argv.emplace_back("-fsanitize=address,undefined");  // with libasan preloaded
   for (const std::string& flag : extra_flags) options.argv.push_back(flag);
-  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")}) options.argv.push_back(a);
+  for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")})
+    options.argv.push_back(a);
   const base::ProcessResult result = base::run_process(options);
   seconds_ = result.seconds;
   STAX_CHECK(result.ok(), result.err.substr(0, 3000));
-  library_ = dlopen(so.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)  /* threads of the OpenMP pool outlive it */;
+  library_ = dlopen(so.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) /* threads of the OpenMP pool outlive it */;
   STAX_CHECK(library_, dlerror());
 }
 
@@ -95,7 +98,8 @@ CompiledKernels::Function CompiledKernels::function(std::size_t program, std::si
   return f;
 }
 
-std::vector<Array> CompiledKernels::run(std::size_t which, const Bindings& bindings, int threads, ErrorWord* error) const {
+std::vector<Array> CompiledKernels::run(std::size_t which, const Bindings& bindings, int threads,
+                                        ErrorWord* error) const {
   const Program& p = *programs_[which];
   std::vector<Array> arrays;
   std::vector<void*> pointers;
@@ -123,7 +127,8 @@ std::vector<Array> CompiledKernels::run(std::size_t which, const Bindings& bindi
   std::vector<Array> outputs;
   for (const loop::View& v : p.outputs) {
     Layout l = layout_of(p, bindings, v.sizes, v.strides);
-    l.offset = arrays[static_cast<std::size_t>(v.buffer)].layout().offset + (v.offset ? value_of(p, bindings, v.offset) : 0);
+    l.offset =
+        arrays[static_cast<std::size_t>(v.buffer)].layout().offset + (v.offset ? value_of(p, bindings, v.offset) : 0);
     outputs.push_back(arrays[static_cast<std::size_t>(v.buffer)].with_layout(l));
   }
   return outputs;
@@ -136,7 +141,8 @@ Array guarded_array(const std::vector<std::int64_t>& sizes, Dtype dtype) {
   auto* map = static_cast<char*>(mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   STAX_CHECK(map != MAP_FAILED, "mmap");
   if (pages) mprotect(map + page, pages * page, PROT_READ | PROT_WRITE);
-  auto storage = std::make_shared<Storage>(map + page + pages * page - bytes, bytes, Device{}, [=] { munmap(map, whole); });
+  auto storage =
+      std::make_shared<Storage>(map + page + pages * page - bytes, bytes, Device{}, [=] { munmap(map, whole); });
   return Array(std::move(storage), dtype, std::move(layout));
 }
 
@@ -168,19 +174,20 @@ Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, 
 double difference(const Array& a, const Array& b) {
   if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return INFINITY;
   double worst = 0;
-  for_each_index(std::span<const std::int64_t>(a.sizes().data(), a.sizes().size()), [&](std::span<const std::int64_t> i) {
-    if (!is_floating(a.dtype())) {
-      if (read_i64(a, i) != read_i64(b, i)) worst = INFINITY;
-      return;
-    }
-    const double x = read_f64(a, i), y = read_f64(b, i);
-    if (std::isnan(x) != std::isnan(y) || std::isinf(x) != std::isinf(y)) worst = INFINITY;
-    if (std::isnan(x) || x == y) {
-      if (x == 0 && std::signbit(x) != std::signbit(y)) worst = std::max(worst, 1e-30);
-      return;
-    }
-    worst = std::max(worst, std::abs(x - y) / std::max(std::abs(y), 1.0));
-  });
+  for_each_index(std::span<const std::int64_t>(a.sizes().data(), a.sizes().size()),
+                 [&](std::span<const std::int64_t> i) {
+                   if (!is_floating(a.dtype())) {
+                     if (read_i64(a, i) != read_i64(b, i)) worst = INFINITY;
+                     return;
+                   }
+                   const double x = read_f64(a, i), y = read_f64(b, i);
+                   if (std::isnan(x) != std::isnan(y) || std::isinf(x) != std::isinf(y)) worst = INFINITY;
+                   if (std::isnan(x) || x == y) {
+                     if (x == 0 && std::signbit(x) != std::signbit(y)) worst = std::max(worst, 1e-30);
+                     return;
+                   }
+                   worst = std::max(worst, std::abs(x - y) / std::max(std::abs(y), 1.0));
+                 });
   return worst;
 }
 
@@ -214,8 +221,9 @@ void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) 
         Array flat = random_array({std::max<std::int64_t>(high - low + 1, 0)}, b.dtype, seed++, checks[i].special);
         Layout shifted = l;
         shifted.offset = -low;
-        bindings.inputs.push_back(high < low ? Array::empty(std::span<const std::int64_t>(l.sizes.data(), l.sizes.size()), b.dtype)
-                                             : flat.with_layout(shifted));
+        bindings.inputs.push_back(
+            high < low ? Array::empty(std::span<const std::int64_t>(l.sizes.data(), l.sizes.size()), b.dtype)
+                       : flat.with_layout(shifted));
       }
       for (std::size_t s = 0; s < p.scalars.size(); ++s) {
         bindings.scalars_f64.push_back(1.5);
@@ -225,7 +233,9 @@ void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) 
       Bindings second = bindings;  // written inputs are written once by each
       for (Array& a : second.inputs) {
         Array copy = random_array({extent_of(a.layout()).second + 1}, a.dtype(), 0);
-        if (copy.data()) std::memcpy(copy.data(), a.storage()->data(), a.storage()->bytes() < copy.storage()->bytes() ? a.storage()->bytes() : copy.storage()->bytes());
+        if (copy.data())
+          std::memcpy(copy.data(), a.storage()->data(),
+                      a.storage()->bytes() < copy.storage()->bytes() ? a.storage()->bytes() : copy.storage()->bytes());
         a = copy.with_layout(a.layout());
       }
       const auto expected = loop::interpret(p, bindings);

@@ -26,7 +26,8 @@ class CompiledKernels {
   double compile_seconds() const { return seconds_; }
 
   // Runs the kernels of program `which` in order. Buffers that are not inputs are filled with 0xA5 before.
-  std::vector<Array> run(std::size_t which, const loop::Bindings& bindings, int threads, ErrorWord* error = nullptr) const;
+  std::vector<Array> run(std::size_t which, const loop::Bindings& bindings, int threads,
+                         ErrorWord* error = nullptr) const;
 
   using Function = void (*)(void* const*, const std::int64_t*, const std::uint64_t*, int, ErrorWord*);
   Function function(std::size_t program, std::size_t item) const;

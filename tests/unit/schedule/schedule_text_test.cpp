@@ -36,7 +36,8 @@ std::string chosen(const std::string& text, int threads = 2) {
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -70,7 +71,8 @@ kernel k outer (i0 < s2) {
   }
 }
 return b1 [s2] strides (1)
-)"), "schedule cpu { units i0 grain 48000; vector inner; phase 0: vector r0, unroll 4; phase 1 }");
+)"),
+            "schedule cpu { units i0 grain 48000; vector inner; phase 0: vector r0, unroll 4; phase 1 }");
 }
 
 TEST(Schedules, TextThatDoesNotFit) {
@@ -85,12 +87,17 @@ TEST(Schedules, TextThatDoesNotFit) {
     return "accepted";
   };
   EXPECT_EQ(message("schedule cpu { units i7 }"), "s.txt: line 1, column 22: 'i7' is no outer axis of kernel k");
-  EXPECT_EQ(message("schedule cpu { units i0; phase 5 }"), "s.txt: line 1, column 31: phase 5 does not exist: the kernel has 2");
+  EXPECT_EQ(message("schedule cpu { units i0; phase 5 }"),
+            "s.txt: line 1, column 31: phase 5 does not exist: the kernel has 2");
   EXPECT_EQ(message("schedule cpu { units i0; fast }"),
-            "s.txt: line 1, column 26: expected 'units', 'vector', 'tile', 'split', 'cache', 'phase', 'keep' or '}', found 'fast'");
-  EXPECT_EQ(message("schedule cpu { vector inner }"), "s.txt: line 1, column 1: schedule of kernel k: units must name every outer axis once");
-  EXPECT_EQ(message("schedule cpu { units i0; split inner 1 }"), "s.txt: line 1, column 1: schedule of kernel k: no such axis to split");
-  EXPECT_EQ(message("schedule cpu { units i0; phase 0: unroll 99 }"), "s.txt: line 1, column 1: schedule of kernel k: unroll must be 1 to 16");
+            "s.txt: line 1, column 26: expected 'units', 'vector', 'tile', 'split', 'cache', 'phase', 'keep' or '}', "
+            "found 'fast'");
+  EXPECT_EQ(message("schedule cpu { vector inner }"),
+            "s.txt: line 1, column 1: schedule of kernel k: units must name every outer axis once");
+  EXPECT_EQ(message("schedule cpu { units i0; split inner 1 }"),
+            "s.txt: line 1, column 1: schedule of kernel k: no such axis to split");
+  EXPECT_EQ(message("schedule cpu { units i0; phase 0: unroll 99 }"),
+            "s.txt: line 1, column 1: schedule of kernel k: unroll must be 1 to 16");
 }
 
 TEST(Schedules, InnerAxesInAnyOrder) {
@@ -116,10 +123,15 @@ kernel k {
 return b1 [] strides ()
 return b2 [] strides ()
 )";
-  check_all({{.text = text, .sizes = {{1, 1}, {17, 3}, {3, 17}, {40, 50}}, .tolerance = 1e-5,
-              .schedule = "schedule cpu { units grain 1; vector inner; phase 0: vector r0, unroll 2 }"},
-             {.text = text, .sizes = {{1, 1}, {17, 3}, {3, 17}, {40, 50}}, .tolerance = 1e-5,
-              .schedule = "schedule cpu { units grain 1; vector inner; split inner 1; phase 0: vector r0, unroll 2 }"}});
+  check_all(
+      {{.text = text,
+        .sizes = {{1, 1}, {17, 3}, {3, 17}, {40, 50}},
+        .tolerance = 1e-5,
+        .schedule = "schedule cpu { units grain 1; vector inner; phase 0: vector r0, unroll 2 }"},
+       {.text = text,
+        .sizes = {{1, 1}, {17, 3}, {3, 17}, {40, 50}},
+        .tolerance = 1e-5,
+        .schedule = "schedule cpu { units grain 1; vector inner; split inner 1; phase 0: vector r0, unroll 2 }"}});
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ loop::Program chain(std::string_view b1, std::string_view b2, std::string_view b
   };
   std::string text = "program p\nsizes s0 in [1, 1000], s1 in [1, 1000]\nbuffer b0: f32[s0] input\n";
   int n = 1;
-  for (std::string_view sizes : {b1, b2, b3}) text += "buffer b" + std::to_string(n++) + ": f32[" + std::string(sizes) + "]\n";
-  text += "buffer b4: f32[s0] output\n" + kernel(0) + kernel(1) + kernel(2) + kernel(3) + "return b4 [s0] strides (1)\n";
+  for (std::string_view sizes : {b1, b2, b3})
+    text += "buffer b" + std::to_string(n++) + ": f32[" + std::string(sizes) + "]\n";
+  text +=
+      "buffer b4: f32[s0] output\n" + kernel(0) + kernel(1) + kernel(2) + kernel(3) + "return b4 [s0] strides (1)\n";
   return loop::parse_program(text);
 }
 
@@ -50,7 +52,8 @@ TEST(Slots, ABufferThatAnOutputViewsHasNoSlot) {
 }
 
 TEST(Slots, SpanOfAStridedBuffer) {
-  const auto p = loop::parse_program("program p\nsizes s0 in [1, 10], s1 in [1, 10]\nbuffer b0: i64[s0, s1] strides (1, s0)\n");
+  const auto p =
+      loop::parse_program("program p\nsizes s0 in [1, 10], s1 in [1, 10]\nbuffer b0: i64[s0, s1] strides (1, s0)\n");
   EXPECT_EQ(symbolic::to_string(schedule::byte_span(p, p.buffers[0])), "8*s0*s1");
 }
 
