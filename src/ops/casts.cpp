@@ -42,6 +42,13 @@ OpDef cast() {
              {{"dtype", to}},
              0,
              to_string(from) + " to " + to_string(to)});
+    for (Dtype from : kIntDtypes)
+      for (Dtype to : kAllDtypes)
+        samples.push_back({{make_array(from, {37}, Fill::special)},
+                           {},
+                           {{"dtype", to}},
+                           0,
+                           "extremes of " + to_string(from) + " to " + to_string(to)});
     samples.push_back(
         {{make_array(Dtype::f32, {5, 18}, LayoutKind::transposed)}, {}, {{"dtype", Dtype::i32}}, 0, "transposed"});
     return samples;

@@ -140,7 +140,7 @@ std::vector<Sample> pointwise_samples(int operands, const std::vector<Dtype>& dt
         "edge shape");
   for (Dtype t : dtypes) {
     add(t, same({3, 35}), LayoutKind::contiguous, fill, "dtype");
-    if (is_floating(t) && fill == Fill::small)
+    if (fill == Fill::small || (fill == Fill::nonzero && is_floating(t)))
       add(t, same({47}), LayoutKind::contiguous, Fill::special, "special values");
     if (operands > 1) {
       auto shapes = same({4, 18});
@@ -154,6 +154,8 @@ std::vector<Sample> pointwise_samples(int operands, const std::vector<Dtype>& dt
   for (LayoutKind layout :
        {LayoutKind::transposed, LayoutKind::stepped, LayoutKind::reversed, LayoutKind::expanded, LayoutKind::offset})
     add(t, same({5, 19}), layout, fill, "layout");
+  add(t, same({2, 3, 2, 9}), LayoutKind::stepped, fill, "rank 4");
+  add(t, same({70001}), LayoutKind::contiguous, fill, "several threads");
   return samples;
 }
 
@@ -183,6 +185,10 @@ std::vector<Sample> reduction_samples(const std::vector<Dtype>& dtypes, double f
     add(main, {3, n}, Axes{-1}, false, LayoutKind::contiguous, fill, "rows");
     add(main, {n, 5}, Axes{0}, true, LayoutKind::contiguous, fill, "columns");
   }
+  const Fill exact = fill == Fill::small ? Fill::whole : fill;  // long sums whose order does not matter
+  add(main, {70001}, Axes{0}, false, LayoutKind::contiguous, exact, "several threads share a row");
+  add(main, {33000, 3}, Axes{0}, false, LayoutKind::contiguous, exact, "several threads share columns");
+  add(main, {900, 80}, Axes{1}, false, LayoutKind::contiguous, exact, "several threads");
   if (empty_ok) {
     add(main, {0}, Axes{0}, false, LayoutKind::contiguous, fill, "empty");
     add(main, {3, 0}, Axes{1}, true, LayoutKind::contiguous, fill, "empty rows");
@@ -195,7 +201,7 @@ std::vector<Sample> reduction_samples(const std::vector<Dtype>& dtypes, double f
   for (Dtype t : dtypes) {
     add(t, {4, 37}, Axes{1}, false, LayoutKind::contiguous, fill, "dtype");
     add(t, {37, 4}, Axes{0}, false, LayoutKind::contiguous, fill, "dtype columns");
-    if (is_floating(t) && fill == Fill::small)
+    if (fill == Fill::small)
       add(t, {6, 21}, Axes{1}, false, LayoutKind::contiguous, Fill::special, "special values");
   }
   for (LayoutKind layout : {LayoutKind::transposed, LayoutKind::stepped, LayoutKind::reversed, LayoutKind::expanded}) {
