@@ -16,6 +16,24 @@ bool has_composite(const Graph& g) {
   return false;
 }
 
+// The strides of axes of size 1 are part of a result's layout too, though operators that only ask for row-major memory
+// leave them as they were.
+Value with_unit_strides(Graph& g, Value v, const graph::TensorType& wanted, const SourceLoc& where) {
+  graph::TensorType t = v.type();
+  bool differs = false;
+  for (std::size_t d = 0; d < t.sizes.size(); ++d) {
+    if (!t.sizes[d].is_constant(1) || t.strides[d] == wanted.strides[d]) continue;
+    t.strides[d] = wanted.strides[d];
+    differs = true;
+  }
+  if (!differs) return v;
+  const symbolic::Expr none = g.context().constant(0);
+  graph::Attributes attributes{{"sizes", t.sizes}, {"strides", t.strides}, {"offset", none}};
+  graph::Node* view = g.append(graph::op("as_strided"), {v}, std::move(attributes), {std::move(t)}, where);
+  view->view_offset = none;
+  return view->value();
+}
+
 Graph decompose_once(const Graph& g) {
   return graph::rewrite(g, [](Graph& to, const Node& node, const std::vector<Value>& operands) -> std::vector<Value> {
     if (!node.op->decompose) return {};
@@ -24,10 +42,12 @@ Graph decompose_once(const Graph& g) {
     std::vector<Value> results = node.op->decompose(to, copy, operands);
     STAX_CHECK(results.size() == node.types.size(),
                node.op->name + ": its decomposition has another number of results");
-    for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t i = 0; i < results.size(); ++i) {
       STAX_CHECK(results[i].type().dtype == node.types[i].dtype &&
                      results[i].type().sizes.size() == node.types[i].sizes.size(),
                  node.op->name + ": its decomposition has another type");
+      results[i] = with_unit_strides(to, results[i], node.types[i], node.where);
+    }
     return results;
   });
 }
