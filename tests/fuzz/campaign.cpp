@@ -90,6 +90,7 @@ Totals run(const Campaign& c) {
   std::vector<std::unique_ptr<Case>> batch;
   auto fail = [&](std::uint64_t seed, bool compiled) {
     t.failures.push_back({seed, report(draw_recipe(seed), compiled, c.shrink)});
+    if (c.progress) std::fprintf(stderr, "%s\n", t.failures.back().report.c_str());
   };
   auto flush = [&] {
     std::vector<const Case*> list;
