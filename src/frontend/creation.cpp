@@ -125,11 +125,13 @@ Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
   return Tensor(Array(std::move(storage), dtype, std::move(layout)));
 }
 
-Tensor load_npy(const std::string& path) { return Tensor(io::load_npy(path)); }
-void save_npy(const std::string& path, const Tensor& t) { io::save_npy(path, t.to(cpu).array()); }
-std::map<std::string, Tensor> load_safetensors(const std::string& path) {
+Tensor load_npy(const std::string& path, Where where) { return Tensor(io::load_npy(path, where)); }
+void save_npy(const std::string& path, const Tensor& t, Where where) {
+  io::save_npy(path, t.to(cpu).array(where), where);
+}
+std::map<std::string, Tensor> load_safetensors(const std::string& path, Where where) {
   std::map<std::string, Tensor> result;
-  for (auto& [name, array] : io::load_safetensors(path)) result.emplace(name, Tensor(std::move(array)));
+  for (auto& [name, array] : io::load_safetensors(path, where)) result.emplace(name, Tensor(std::move(array)));
   return result;
 }
 

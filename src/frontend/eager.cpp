@@ -86,6 +86,7 @@ std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>
   bool on_cpu = true;
   for (const Operand& o : operands) {
     if (!o.is_tensor) continue;
+    if (const std::uint64_t trace = o.tensor.impl()->trace) (void)Trace::expect(trace, "tensor", where);
     const Array a = o.tensor.array(std::source_location{});
     elements = std::max(elements, a.numel());
     on_cpu &= a.device().kind == DeviceKind::cpu;

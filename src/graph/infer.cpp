@@ -94,7 +94,7 @@ std::vector<int> InferContext::axes(std::string_view name, int rank) const {
   }
   std::sort(result.begin(), result.end());
   if (auto twice = std::adjacent_find(result.begin(), result.end()); twice != result.end())
-    error(fmt::format("axis {} is given twice", *twice));
+    error(fmt::format("axis {} is given twice", *twice), "Name every axis once");
   if (result.empty())
     for (int i = 0; i < rank; ++i) result.push_back(i);
   if (rank == 0) result.clear();
@@ -122,8 +122,8 @@ std::vector<Expr> InferContext::broadcast(std::span<const std::vector<Expr>> sha
         }
         std::string all;
         for (const auto& t : shapes) all += (all.empty() ? "" : " and ") + shape_text(t);
-        error(fmt::format("shapes {} do not broadcast: {} against {} at axis -{}", all, shape_text({size}),
-                          shape_text({other}), d + 1),
+        error(fmt::format("shapes {} do not broadcast: {} against {} at axis -{}", all, size_text(size),
+                          size_text(other), d + 1),
               "Sizes must be equal, or one of them 1");
       } else if (other.constant()) {
         size = other;
@@ -227,14 +227,16 @@ TensorType InferContext::contiguous_type(Dtype dtype, std::vector<Expr> sizes) c
   return TensorType{dtype, device(), std::move(sizes), std::move(strides), false};
 }
 
+std::string size_text(Expr size) {
+  std::string text = symbolic::to_string(size);
+  if (!size.constant())
+    if (auto hint = symbolic::hint_of(size)) text += fmt::format(" (={})", *hint);
+  return text;
+}
+
 std::string shape_text(const std::vector<Expr>& sizes) {
   std::string text;
-  for (Expr e : sizes) {
-    text += text.empty() ? "" : ", ";
-    text += symbolic::to_string(e);
-    if (!e.constant())
-      if (auto hint = symbolic::hint_of(e)) text += fmt::format(" (={})", *hint);
-  }
+  for (Expr e : sizes) text += (text.empty() ? "" : ", ") + size_text(e);
   return "[" + text + "]";
 }
 

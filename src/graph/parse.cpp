@@ -313,6 +313,8 @@ class Parser {
       in_.expect(")");
     }
     in_.expect(":");
+    (void)in_.at_end();  // skips blanks: errors about the types point at them
+    const std::size_t types_at = in_.offset();
     std::vector<TensorType> types;
     for (std::int64_t i = 0; i < results; ++i) {
       if (i) in_.expect(",");
@@ -320,12 +322,12 @@ class Parser {
     }
     SourceLoc where = place();
     Node* node = g_.append(*def, std::move(operands), std::move(attributes), std::move(types), std::move(where));
-    check_node(*node, at);
+    check_node(*node, at, types_at);
     values_[name] = node;
   }
 
   // Written types must be the inferred ones.
-  void check_node(Node& node, std::size_t at) {
+  void check_node(Node& node, std::size_t at, std::size_t types_at) {
     InferContext infer(*node.op, node.operands, node.attributes, g_.env(), node.where);
     try {
       if (node.op->is_view()) {
@@ -338,6 +340,8 @@ class Parser {
       if (std::string_view(e.what()).find("line ") != std::string_view::npos) throw;
       in_.fail_at(at, e.problem());
     }
+    if (const std::string problem = type_problem(g_, node); !problem.empty())
+      in_.fail_at(types_at, fmt::format("{}: {}", node.op->name, problem));
   }
 
   base::Scanner in_;

@@ -19,8 +19,10 @@ bool same_sizes(const symbolic::ShapeEnv& env, const std::vector<Expr>& a, const
   return true;
 }
 
-void verify_types(const Graph& g, const Node& node) {
-  if (node.op->name == "input" || node.op->name == "literal" || node.op->name == "size") return;
+}  // namespace
+
+std::string type_problem(const Graph& g, const Node& node) {
+  if (node.op->name == "input" || node.op->name == "literal" || node.op->name == "size") return "";
   InferContext infer(*node.op, node.operands, node.attributes, g.env(), node.where);
   std::vector<TensorType> types;
   if (node.op->is_view()) {
@@ -28,26 +30,22 @@ void verify_types(const Graph& g, const Node& node) {
     const TensorType& base = node.operands.at(0).type();
     types.push_back(TensorType{base.dtype, base.device, map.sizes, map.strides, false});
     if (!node.view_offset || (node.view_offset != map.offset && !g.env().is_always(eq(node.view_offset, map.offset))))
-      bad(g, node, "its view offset is not the inferred one");
+      return "its view offset is not the inferred one";
   } else {
     types = node.op->infer(infer);
   }
-  if (types.size() != node.types.size()) bad(g, node, "its number of results is not the inferred one");
+  if (types.size() != node.types.size()) return "its number of results is not the inferred one";
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (types[i].dtype != node.types[i].dtype)
-      bad(g, node,
-          fmt::format("its dtype is {}, inferred {}", to_string(node.types[i].dtype), to_string(types[i].dtype)));
+      return fmt::format("its dtype is {}, inferred {}", to_string(node.types[i].dtype), to_string(types[i].dtype));
     if (!same_sizes(g.env(), types[i].sizes, node.types[i].sizes))
-      bad(g, node,
-          fmt::format("its sizes are {}, inferred {}", shape_text(node.types[i].sizes), shape_text(types[i].sizes)));
+      return fmt::format("its sizes are {}, inferred {}", shape_text(node.types[i].sizes), shape_text(types[i].sizes));
     if (!same_sizes(g.env(), types[i].strides, node.types[i].strides))
-      bad(g, node,
-          fmt::format("its strides are {}, inferred {}", shape_text(node.types[i].strides),
-                      shape_text(types[i].strides)));
+      return fmt::format("its strides are {}, inferred {}", shape_text(node.types[i].strides),
+                         shape_text(types[i].strides));
   }
+  return "";
 }
-
-}  // namespace
 
 void verify(const Graph& g) {
   std::unordered_set<const Node*> seen;
@@ -62,7 +60,7 @@ void verify(const Graph& g) {
     }
     for (const TensorType& t : node->types)
       if (t.sizes.size() != t.strides.size()) bad(g, *node, "sizes and strides differ in length");
-    verify_types(g, *node);
+    if (const std::string problem = type_problem(g, *node); !problem.empty()) bad(g, *node, problem);
     seen.insert(node);
   }
   STAX_CHECK(g.inputs.size() == g.input_names.size(), "every input has a name");

@@ -42,7 +42,7 @@ OpDef cast() {
              {{"dtype", to}},
              0,
              to_string(from) + " to " + to_string(to)});
-    for (Dtype from : kIntDtypes)
+    for (Dtype from : kAllDtypes)
       for (Dtype to : kAllDtypes)
         samples.push_back({{make_array(from, {37}, Fill::special)},
                            {},

@@ -25,13 +25,15 @@ OpDef cat() {
     for (std::size_t i = 1; i < c.operand_count(); ++i) {
       const TensorType& t = c.type(i);
       if (t.rank() != first.rank())
-        c.error(fmt::format("tensor {} has rank {}, the first has rank {}", i, t.rank(), first.rank()));
+        c.error(fmt::format("tensor {} has rank {}, the first has rank {}", i, t.rank(), first.rank()),
+                "The ranks must be equal");
       for (std::size_t d = 0; d < sizes.size(); ++d) {
         if (d == axis)
           sizes[d] = sizes[d] + t.sizes[d];
         else if (sizes[d] != t.sizes[d] && !c.decide(eq(sizes[d], t.sizes[d]), "sizes beside the axis agree"))
           c.error(fmt::format("shapes {} and {} differ at axis {}", graph::shape_text(first.sizes),
-                              graph::shape_text(t.sizes), d));
+                              graph::shape_text(t.sizes), d),
+                  "Sizes may differ along the joined axis alone");
       }
     }
     TensorType t = c.contiguous_type(c.promoted(), std::move(sizes));
@@ -110,12 +112,14 @@ OpDef stack() {
     for (std::size_t i = 0; i < c.operand_count(); ++i) {
       if (c.type(i).rank() != c.type(0).rank())
         c.error(fmt::format("shapes {} and {} differ", graph::shape_text(c.type(0).sizes),
-                            graph::shape_text(c.type(i).sizes)));
+                            graph::shape_text(c.type(i).sizes)),
+                "Stacked tensors need equal shapes");
       for (std::size_t d = 0; d < c.type(0).sizes.size(); ++d)
         if (c.type(i).sizes[d] != c.type(0).sizes[d] &&
             !c.decide(eq(c.type(i).sizes[d], c.type(0).sizes[d]), "stacked shapes agree"))
           c.error(fmt::format("shapes {} and {} differ", graph::shape_text(c.type(0).sizes),
-                              graph::shape_text(c.type(i).sizes)));
+                              graph::shape_text(c.type(i).sizes)),
+                  "Stacked tensors need equal shapes");
       parts.push_back(g.add("unsqueeze", {c.operands()[i]}, {{"axis", axis}}, c.where()));
     }
     return std::vector{g.add("cat", parts, {{"axis", axis}}, c.where())};

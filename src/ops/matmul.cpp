@@ -25,7 +25,7 @@ Product product_of(InferContext& c) {
   p.m = a.sizes[ra - 2], p.k = a.sizes[ra - 1], p.n = b.sizes[rb - 1];
   if (p.k != b.sizes[rb - 2] && !c.decide(eq(p.k, b.sizes[rb - 2]), "the inner sizes agree"))
     c.error(fmt::format("shapes {} and {} do not fit: inner sizes {} and {}", graph::shape_text(a.sizes),
-                        graph::shape_text(b.sizes), graph::shape_text({p.k}), graph::shape_text({b.sizes[rb - 2]})),
+                        graph::shape_text(b.sizes), graph::size_text(p.k), graph::size_text(b.sizes[rb - 2])),
             "The last size of the left operand must equal the last but one of the right");
   const std::vector<std::vector<Expr>> batches{{a.sizes.begin(), a.sizes.end() - 2},
                                                {b.sizes.begin(), b.sizes.end() - 2}};

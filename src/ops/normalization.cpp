@@ -138,7 +138,8 @@ std::vector<TensorType> infer_norm(InferContext& c) {
   };
   if (!fits({x.sizes.end() - static_cast<std::ptrdiff_t>(shape.size()), x.sizes.end()}))
     c.error(fmt::format("normalized_shape {} is not the end of shape {}", graph::shape_text(shape),
-                        graph::shape_text(x.sizes)));
+                        graph::shape_text(x.sizes)),
+            "Give the sizes of the last axes");
   for (std::size_t i = 1; i < c.operand_count(); ++i)
     if (c.has(i) && !fits(c.type(i).sizes))
       c.error(fmt::format("{} has shape {}, expected {}", c.op().params[i].name, graph::shape_text(c.type(i).sizes),

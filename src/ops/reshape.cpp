@@ -24,9 +24,12 @@ std::vector<Expr> resolve_sizes(InferContext& c, const TensorType& x, std::vecto
     }
   }
   auto misfit = [&] {
-    auto count = [](Expr e) { return graph::shape_text({e}); };
-    c.error(fmt::format("shape {} has {} elements, {} has {}", graph::shape_text(x.sizes), count(total),
-                        graph::shape_text(sizes), count(known)),
+    const std::string text = graph::shape_text(sizes);
+    if (open)
+      c.error(fmt::format("shape {} has {} elements, which {} do not divide for the -1 of {}",
+                          graph::shape_text(x.sizes), graph::size_text(total), graph::size_text(known), text));
+    c.error(fmt::format("shape {} has {} elements, {} has {}", graph::shape_text(x.sizes), graph::size_text(total),
+                        text, graph::size_text(known)),
             "The element counts must be equal");
   };
   if (open) {

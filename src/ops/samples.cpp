@@ -201,8 +201,7 @@ std::vector<Sample> reduction_samples(const std::vector<Dtype>& dtypes, double f
   for (Dtype t : dtypes) {
     add(t, {4, 37}, Axes{1}, false, LayoutKind::contiguous, fill, "dtype");
     add(t, {37, 4}, Axes{0}, false, LayoutKind::contiguous, fill, "dtype columns");
-    if (fill == Fill::small)
-      add(t, {6, 21}, Axes{1}, false, LayoutKind::contiguous, Fill::special, "special values");
+    if (fill == Fill::small) add(t, {6, 21}, Axes{1}, false, LayoutKind::contiguous, Fill::special, "special values");
   }
   for (LayoutKind layout : {LayoutKind::transposed, LayoutKind::stepped, LayoutKind::reversed, LayoutKind::expanded}) {
     add(main, {6, 19}, Axes{0}, false, layout, fill, "layout");

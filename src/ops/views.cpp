@@ -38,7 +38,7 @@ OpDef permute() {
     for (std::int64_t o : *order) {
       const int axis = c.checked_axis(o, x.rank());
       const auto i = static_cast<std::size_t>(axis);
-      if (seen[i]) c.error(fmt::format("axis {} is given twice", axis));
+      if (seen[i]) c.error(fmt::format("axis {} is given twice", axis), "Name every axis once");
       seen[i] = true;
       map.sizes.push_back(x.sizes[i]);
       map.strides.push_back(x.strides[i]);
@@ -119,7 +119,8 @@ OpDef expand() {
         map.strides.push_back(zero(c));
       } else {
         c.error(fmt::format("cannot expand shape {} to {}: axis {} has size {}, not 1", graph::shape_text(x.sizes),
-                            graph::shape_text(sizes), i - skip, symbolic::to_string(size)));
+                            graph::shape_text(sizes), i - skip, symbolic::to_string(size)),
+                "Only axes of size 1 expand");
       }
     }
     return map;
@@ -250,7 +251,8 @@ OpDef select() {
     if (c.decide(lt(index, 0), "the index counts from the end")) index = index + size;
     if (!c.decide(ge(index, 0) && lt(index, size), "the index is in range"))
       c.error(fmt::format("index {} is out of range for axis {} of size {}", symbolic::to_string(given), axis,
-                          graph::shape_text({size})));
+                          graph::size_text(size)),
+              "Use an index from -size to size - 1");
     ViewMap map{x.sizes, x.strides, index * x.strides[axis]};
     map.sizes.erase(map.sizes.begin() + static_cast<std::ptrdiff_t>(axis));
     map.strides.erase(map.strides.begin() + static_cast<std::ptrdiff_t>(axis));

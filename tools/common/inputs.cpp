@@ -165,10 +165,10 @@ class Gatherer {
   void check_files() const {
     for (const auto& [i, path] : paths_)
       for (std::size_t d = 0; d < in_.specs[i].sizes.size(); ++d)
-        if (const std::int64_t want = in_.value_of(in_.specs[i].sizes[d]); want != in_.arrays[i].sizes()[d])
-          throw UserError(fmt::format("input {}: size {} of axis {} of {} does not fit {} = {}", in_.specs[i].name,
-                                      in_.arrays[i].sizes()[d], d, path, symbolic::to_string(in_.specs[i].sizes[d]),
-                                      want));
+        if (const Expr size = in_.specs[i].sizes[d]; in_.value_of(size) != in_.arrays[i].sizes()[d])
+          throw UserError(fmt::format("input {}: size {} of axis {} of {} does not fit {}{}", in_.specs[i].name,
+                                      in_.arrays[i].sizes()[d], d, path,
+                                      size.constant() ? "" : symbolic::to_string(size) + " = ", in_.value_of(size)));
   }
 
   void make_missing() {

@@ -62,8 +62,9 @@ Tensor tensor(std::initializer_list<T> values, Where where = Where::current()) {
 // The memory itself, row-major; it must outlive the tensor. Its contents may change at any time.
 Tensor from_blob(void* data, const Shape& shape, Dtype dtype);
 
-Tensor load_npy(const std::string& path);
-void save_npy(const std::string& path, const Tensor& t);
-std::map<std::string, Tensor> load_safetensors(const std::string& path);
+// UserError with the path and the caller's line for a missing, truncated or lying file.
+Tensor load_npy(const std::string& path, Where where = Where::current());
+void save_npy(const std::string& path, const Tensor& t, Where where = Where::current());
+std::map<std::string, Tensor> load_safetensors(const std::string& path, Where where = Where::current());
 
 }  // namespace stax

@@ -1,0 +1,76 @@
+// Malformed texts: line and column.
+#include "message.h"
+
+namespace stax::test {
+namespace {
+
+std::string graph_error(const std::string& text) {
+  return message_of([&] { parse_graph(text); });
+}
+
+// What stax-opt says about a file with this text, without the file's name.
+std::string opt_error(const std::string& text) {
+  const base::TempDir work("stax-errors");
+  const std::string path = (work.path() / "x.stax").string();
+  base::write_file_atomic(path, text);
+  const base::ProcessResult r = run_tool({"stax-opt", path});
+  EXPECT_EQ(r.exit_code, 1);
+  const std::string begin = "stax-opt: " + path + ": ";
+  return r.err.starts_with(begin) ? r.err.substr(begin.size()) : r.err;
+}
+
+TEST(GraphText, UnknownOperator) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = ad(x, x) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: unknown operator 'ad'");
+}
+
+TEST(GraphText, UndefinedValue) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, y) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 16: 'y' is not defined");
+}
+
+TEST(GraphText, UnknownDtype) {
+  EXPECT_EQ(graph_error("graph @f(x: f33[2]) {\n"), "<text>: line 1, column 16: unknown dtype 'f33'");
+}
+
+TEST(GraphText, WrongType) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, x) : f32[3]\n  return %0\n}\n"),
+            "<text>: line 2, column 20: add: its sizes are [3], inferred [2]");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, x) : i32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 20: add: its dtype is i32, inferred f32");
+}
+
+TEST(GraphText, ShapesThatDoNotFit) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2], y: f32[3]) {\n  %0 = add(x, y) : f32[3]\n  return %0\n}\n"),
+            "<text>: line 2, column 8: add: shapes [2] and [3] do not broadcast: 2 against 3 at axis -1");
+}
+
+TEST(GraphText, UnknownAttribute) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = sum(x, axs=[0]) : f32[]\n  return %0\n}\n"),
+            "<text>: line 2, column 14: sum has no attribute 'axs'");
+}
+
+TEST(GraphText, HalfAText) { EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, "), ""); }
+
+TEST(GraphText, OfAnUnknownKind) {
+  EXPECT_EQ(opt_error("module @f {}\n"), "line 1, column 1: expected 'graph', 'program' or 'plan', found 'module'\n");
+}
+
+TEST(LoopText, UnknownOperation) {
+  EXPECT_EQ(opt_error("program f\nbuffer b0: f32[4] strides (1) input 0\nbuffer b1: f32[4] strides (1) output\n"
+                      "kernel k outer (i0 < 4) {\n  phase {\n    %0 = laod.f32 b0[i0]\n    store b1[i0] %0\n  }\n}\n"
+                      "return b1 [4] strides (1)\n"),
+            "");
+}
+
+TEST(LoopText, ScheduleOfAnotherKernel) {
+  EXPECT_EQ(opt_error("program f\nbuffer b0: f32[4] strides (1) input 0\nbuffer b1: f32[4] strides (1) output\n"
+                      "kernel k outer (i0 < 4) {\n  phase {\n    %0 = load.f32 b0[i0]\n    store b1[i0] %0\n  }\n}\n"
+                      "return b1 [4] strides (1)\nfor other schedule cpu { units i0 grain 1; vector i0; phase 0 }\n"),
+            "line 11, column 5: expected 'k', found 'other'\n");
+}
+
+TEST(PlanText, UnknownStep) { EXPECT_EQ(opt_error("plan @f {\n  input  x f32 rank 1 cpu\n  lunch k (b0)\n}\n"), ""); }
+
+}  // namespace
+}  // namespace stax::test

@@ -1,0 +1,70 @@
+// A fault of Stax during a compile hands the user a file and a command that reproduce it.
+#include <regex>
+
+#include "compile/pipeline.h"
+#include "graph/interpret.h"
+#include "message.h"
+
+namespace stax::test {
+namespace {
+
+graph::Graph example() {
+  const auto f = [](Tensor x) { return sum(relu(x) * 2, -1); };
+  return graph::parse_graph(to_text(make_graph(f)(zeros({3, 5}))));
+}
+
+// The message of a compile in which the stage "fuse" fails.
+std::string failing_compile(const graph::Graph& g) {
+  const compiler::Observer fail = [](std::string_view stage, const auto&) {
+    if (stage == "fuse") throw InternalError("injected fault");
+  };
+  try {
+    compiler::compile_graph(g, {}, compiler::Session::of({}), {}, fail);
+  } catch (const InternalError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(InternalErrors, NameAFileAndACommandThatReproduceThem) {
+  const base::TempDir work("stax-errors");
+  const ScopedVariable directory("STAX_DUMP_DIR", work.path().string());
+  const graph::Graph g = example();
+  const std::string message = failing_compile(g);
+  std::smatch parts;
+  ASSERT_TRUE(
+      std::regex_match(message, parts,
+                       std::regex("injected fault\nThis is a fault of Stax\\. The graph is in (.*); to reproduce: "
+                                  "stax-opt (.*) --run cpu")))
+      << message;
+  EXPECT_EQ(parts[1], parts[2]);
+  EXPECT_EQ(base::read_file(parts[1].str()), graph::to_text(g));
+  const base::ProcessResult r = run_tool({"stax-opt", parts[2].str(), "--run", "cpu"});
+  EXPECT_TRUE(r.ok()) << r.err;
+  EXPECT_NE(r.out.find("out0: f32[3] = ["), std::string::npos) << r.out;
+}
+
+TEST(InternalErrors, ADumpHoldsEveryStage) {
+  const base::TempDir work("stax-errors");
+  const ScopedVariable directory("STAX_DUMP_DIR", work.path().string());
+  compiler::compile_graph(example(), {}, compiler::Session::of({}));
+  std::vector<std::string> stages;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(work.path()))
+    if (file.is_regular_file()) stages.push_back(file.path().filename().string().substr(3));
+  std::ranges::sort(stages);
+  EXPECT_EQ(stages,
+            (std::vector<std::string>{"clean-up.stax", "cse.stax", "dce.stax", "decompose.stax", "emit.cpp",
+                                      "fold-constants.stax", "fuse-matmul-epilogues.stax", "fuse.stax", "graph.stax",
+                                      "lower.stax", "normalise.stax", "passes.stax", "plan.stax"}));
+}
+
+TEST(InternalErrors, ADirectoryThatCannotBeWrittenIsTheUsersError) {
+  const ScopedVariable directory("STAX_DUMP_DIR", "/proc/stax");
+  EXPECT_EQ(message_of([] {
+              compiler::compile_graph(example(), {}, compiler::Session::of({}));
+            }).find("STAX_DUMP_DIR: cannot make the directory '/proc/stax/fn-"),
+            0U);
+}
+
+}  // namespace
+}  // namespace stax::test
