@@ -154,8 +154,10 @@ const std::string& Batch::error(int artifact) const { return artifacts_[static_c
 void poison_free_memory() {
   runtime::CachingAllocator& memory = runtime::CachingAllocator::cpu();
   std::vector<std::pair<void*, std::size_t>> blocks;
-  for (std::size_t bytes = 64; bytes <= 8192; bytes += bytes < 512 ? 64 : bytes / 8)
-    for (int i = 0; i < 3; ++i) blocks.emplace_back(memory.allocate(bytes), bytes);
+  // One size of each of the allocator's classes.
+  for (std::size_t base = 512; base <= 8192; base *= 2)
+    for (std::size_t bytes = base == 512 ? 64 : base; bytes < 2 * base; bytes += base / 8)
+      for (int i = 0; i < 2; ++i) blocks.emplace_back(memory.allocate(bytes), bytes);
   for (auto [data, bytes] : blocks) std::memset(data, 0xff, bytes);
   for (auto [data, bytes] : blocks) memory.release(data, bytes);
 }

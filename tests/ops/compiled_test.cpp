@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "batch.h"
 #include "op_case.h"
+#include "runtime/cpu/caching_allocator.h"
 
 namespace stax::optest {
 namespace {
@@ -164,6 +165,18 @@ void run_static(const std::vector<OpCase>& cases, int vector_bytes, std::string_
       report.failed(*r.op_case, how, problem);
   }
   report.finish(how, batch);
+}
+
+// The executor's next blocks show what a kernel leaves unwritten.
+TEST(PoisonedMemory, IsWhatTheExecutorGets) {
+  poison_free_memory();
+  runtime::CachingAllocator& memory = runtime::CachingAllocator::cpu();
+  for (const std::size_t bytes : {256, 700, 4000}) {
+    auto* data = static_cast<unsigned char*>(memory.allocate(bytes));
+    EXPECT_EQ(data[64], 0xff) << bytes;
+    EXPECT_EQ(data[bytes - 1], 0xff) << bytes;
+    memory.release(data, bytes);
+  }
 }
 
 class OpCompiled : public testing::TestWithParam<int> {};
