@@ -40,6 +40,16 @@ Layout layout_of(const Program& p, const Bindings& bindings, const std::vector<l
   return l;
 }
 
+// STAX_TEST_SANITIZE=address or undefined: of the kernels alone, with the sanitizer's library preloaded.
+std::string sanitizer() {
+#ifdef __SANITIZE_ADDRESS__
+  return "address";
+#else
+  const char* chosen = std::getenv("STAX_TEST_SANITIZE");
+  return chosen ? chosen : "";
+#endif
+}
+
 std::string symbol(std::size_t program, std::size_t item) { return fmt::format("p{}_k{}", program, item); }
 
 }  // namespace
@@ -69,15 +79,10 @@ CompiledKernels::CompiledKernels(const std::vector<const Program*>& programs, in
   base::ProcessOptions options;
   options.argv = {"g++"};
   const char* isa = vector_bytes == 64 ? "avx512" : vector_bytes == 32 ? "avx2" : "sse2";
-  for (const std::string& flag : build::cpp_flags({isa, vector_bytes}, "")) options.argv.push_back(flag);
+  for (const std::string& flag : build::cpp_flags({isa, vector_bytes}, sanitizer())) options.argv.push_back(flag);
   // The code is large and runs once: little optimisation, unless STAX_TEST_OPTIMIZE says otherwise.
   const char* level = std::getenv("STAX_TEST_OPTIMIZE");
   options.argv.emplace_back(level ? level : "-O1");
-#ifdef __SANITIZE_ADDRESS__
-  options.argv.emplace_back("-fsanitize=address,undefined");
-#endif
-  if (std::getenv("STAX_TEST_SANITIZE"))
-    options.argv.emplace_back("-fsanitize=address,undefined");  // with libasan preloaded
   for (const std::string& flag : extra_flags) options.argv.push_back(flag);
   for (const std::string& a : {cpp, std::string("-o"), so, std::string("-lgomp"), std::string("-lm")})
     options.argv.push_back(a);
