@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kInstall = "Install one (apt install g++) or name it in STAX_CXX.";
+constexpr const char* kInstall = "Install one (apt install g++) or name it in STAX_CXX";
 
 std::string find_compiler(const std::string& wanted) {
   const std::string named = !wanted.empty() ? wanted : base::env_text("STAX_CXX").value_or("");

@@ -286,7 +286,7 @@ class WriteMarks {
     for (std::size_t i = 0; i < plan.inputs.size(); ++i)
       if (plan.inputs[i].written && args.tensors[i]->storage()->read_only())
         throw UserError(fmt::format("{} is written, but its memory is read-only", plan.inputs[i].name), {},
-                        "Pass a copy (clone()).");
+                        "Pass a copy (clone())");
   }
   ~WriteMarks() {
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i)

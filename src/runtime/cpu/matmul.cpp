@@ -71,7 +71,7 @@ void run(const MatmulProblem& p) {
 void cpu_matmul(const MatmulArgs& args) {
   g_calls.fetch_add(1, std::memory_order_relaxed);
   if (args.dtype == Dtype::boolean)
-    throw UserError("matmul: boolean matrices cannot be multiplied", {}, "Cast them first.");
+    throw UserError("matmul: boolean matrices cannot be multiplied", {}, "Cast them first");
   if (!is_floating(args.dtype) && (args.activation != Activation::none || args.scale != 1.0))
     throw UserError(fmt::format("matmul: {} and scale {} need a floating dtype, got {}", to_text(args.activation),
                                 args.scale, to_text(args.dtype)));

@@ -157,7 +157,7 @@ TEST(PlanRun, ReadOnlyMemoryIsRefused) {
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.problem(), "x is written, but its memory is read-only");
-    EXPECT_EQ(error.remedy(), "Pass a copy (clone()).");
+    EXPECT_EQ(error.remedy(), "Pass a copy (clone())");
   }
 }
 
