@@ -16,17 +16,19 @@ bool has_composite(const Graph& g) {
   return false;
 }
 
-// The strides of axes of size 1 are part of a result's layout too, though operators that only ask for row-major memory
-// leave them as they were.
-Value with_unit_strides(Graph& g, Value v, const graph::TensorType& wanted, const SourceLoc& where) {
+// Later views were made for the inferred layout. The strides of axes of size 1 are part of it too, though operators
+// that only ask for row-major memory leave them as they were.
+Value with_layout(Graph& g, Value v, const graph::TensorType& wanted, const SourceLoc& where) {
   graph::TensorType t = v.type();
-  bool differs = false;
+  bool differs = false, other = false;
   for (std::size_t d = 0; d < t.sizes.size(); ++d) {
-    if (!t.sizes[d].is_constant(1) || t.strides[d] == wanted.strides[d]) continue;
-    t.strides[d] = wanted.strides[d];
+    if (t.strides[d] == wanted.strides[d]) continue;
     differs = true;
+    other = other || !(t.sizes[d].is_constant(1) || g.env().is_always(eq(t.strides[d], wanted.strides[d])));
   }
   if (!differs) return v;
+  t.strides = wanted.strides;
+  if (other) return g.append(graph::op("clone"), {v}, {}, {std::move(t)}, where)->value();
   const symbolic::Expr none = g.context().constant(0);
   graph::Attributes attributes{{"sizes", t.sizes}, {"strides", t.strides}, {"offset", none}};
   graph::Node* view = g.append(graph::op("as_strided"), {v}, std::move(attributes), {std::move(t)}, where);
@@ -46,7 +48,7 @@ Graph decompose_once(const Graph& g) {
       STAX_CHECK(results[i].type().dtype == node.types[i].dtype &&
                      results[i].type().sizes.size() == node.types[i].sizes.size(),
                  node.op->name + ": its decomposition has another type");
-      results[i] = with_unit_strides(to, results[i], node.types[i], node.where);
+      results[i] = with_layout(to, results[i], node.types[i], node.where);
     }
     return results;
   });

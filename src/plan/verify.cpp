@@ -166,7 +166,8 @@ class Verifier {
       if (!v) continue;
       view(*v, s.name);
       rule(v->sizes.size() == rank, s.name + ": operands of unlike rank");
-      rule(at(v->buffer).dtype == s.dtype, s.name + ": operand dtype");
+      rule(at(v->buffer).kind == BufferKind::temporary || at(v->buffer).dtype == s.dtype,  // temporaries share memory
+           s.name + ": operand dtype");
       use(v->buffer);
     }
     rule(s.origin >= -1 && s.origin < static_cast<int>(plan_.origins.size()), s.name + ": origin");

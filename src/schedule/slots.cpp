@@ -44,10 +44,13 @@ bool is_row_major(const Program& p, const Buffer& b) {
 
 Expr byte_span(const Program& p, const Buffer& b) {
   Expr elements = p.context->constant(1);
+  if (std::any_of(b.sizes.begin(), b.sizes.end(), [](Expr s) { return s.is_constant(0); }))
+    return p.context->constant(0);
   if (is_row_major(p, b)) {
     for (Expr s : b.sizes) elements = elements * s;
   } else {
     for (std::size_t i = 0; i < b.sizes.size(); ++i) elements = elements + (b.sizes[i] - 1) * b.strides[i];
+    if (symbolic::range_of(elements, &p.facts).lo < 0) elements = max(elements, p.context->constant(0));
   }
   return elements * byte_size(b.dtype);
 }

@@ -19,11 +19,16 @@ constexpr int kNeighbours = 6;  // values that partner() looks at
 
 double epsilon(Dtype t) {
   switch (t) {
-    case Dtype::f16: return 0x1p-11;
-    case Dtype::bf16: return 0x1p-8;
-    case Dtype::f32: return 0x1p-24;
-    case Dtype::f64: return 0x1p-53;
-    default: return 0;
+    case Dtype::f16:
+      return 0x1p-11;
+    case Dtype::bf16:
+      return 0x1p-8;
+    case Dtype::f32:
+      return 0x1p-24;
+    case Dtype::f64:
+      return 0x1p-53;
+    default:
+      return 0;
   }
 }
 
@@ -31,12 +36,17 @@ double exact_limit(Dtype t) { return is_floating(t) ? 1 / epsilon(t) : largest(t
 
 double largest(Dtype t) {
   switch (t) {
-    case Dtype::boolean: return 1;
-    case Dtype::f16: return 30000;
+    case Dtype::boolean:
+      return 1;
+    case Dtype::f16:
+      return 30000;
     case Dtype::bf16:
-    case Dtype::f32: return 1e30;
-    case Dtype::f64: return 1e150;
-    default: return std::ldexp(1.0, 8 * byte_size(t) - (t == Dtype::u8 ? 0 : 1));
+    case Dtype::f32:
+      return 1e30;
+    case Dtype::f64:
+      return 1e150;
+    default:
+      return std::ldexp(1.0, 8 * byte_size(t) - (t == Dtype::u8 ? 0 : 1));
   }
 }
 
@@ -70,7 +80,8 @@ Known Builder::add(std::string_view op, std::vector<Value> operands, Attributes 
   const Dtype t = type_of(k).dtype;
   if (!is_floating(t)) {
     // u8 wraps below zero already.
-    k.facts.magnitude = t == Dtype::u8 ? 255 : std::min(std::isnan(facts.magnitude) ? INFINITY : facts.magnitude, largest(t));
+    k.facts.magnitude =
+        t == Dtype::u8 ? 255 : std::min(std::isnan(facts.magnitude) ? INFINITY : facts.magnitude, largest(t));
     k.facts.whole = true;
   } else if (k.facts.whole && k.facts.magnitude > exact_limit(t)) {
     k.facts.whole = false;
@@ -90,12 +101,8 @@ std::optional<Known> Builder::checked(Known k) const {
   return k;
 }
 
-Known Builder::literal(double v) {
-  return {g_.literal(v), {true, v == std::floor(v), std::fabs(v), 0}};
-}
-Known Builder::literal(std::int64_t v) {
-  return {g_.literal(v), {true, true, std::fabs(static_cast<double>(v)), 0}};
-}
+Known Builder::literal(double v) { return {g_.literal(v), {true, v == std::floor(v), std::fabs(v), 0}}; }
+Known Builder::literal(std::int64_t v) { return {g_.literal(v), {true, true, std::fabs(static_cast<double>(v)), 0}}; }
 
 Known Builder::tame(const Known& k) {
   if (is_floating(type_of(k).dtype) || k.facts.magnitude <= 0x1p24) return k;
@@ -187,7 +194,8 @@ std::optional<Known> Builder::apply(const Step& s) {
 std::vector<bool> live_values(const Recipe& r) {
   std::vector<bool> live(r.inputs.size() + r.steps.size());
   for (int o : r.outputs) live[static_cast<std::size_t>(o)] = true;
-  for (const Write& w : r.writes) live[static_cast<std::size_t>(w.input)] = live[static_cast<std::size_t>(w.value)] = true;
+  for (const Write& w : r.writes)
+    live[static_cast<std::size_t>(w.input)] = live[static_cast<std::size_t>(w.value)] = true;
   for (std::size_t i = r.steps.size(); i-- > 0;) {
     if (!live[r.inputs.size() + i]) continue;
     const Step& s = r.steps[i];
@@ -283,8 +291,8 @@ FuzzGraph build_graph(const Recipe& r) {
     const std::string name = fmt::format("x{}", i);
     position[i] = static_cast<int>(g.inputs.size());
     out.inputs.push_back(static_cast<int>(i));
-    values.push_back({g.add_input(name, input_type(r.inputs[i], out.sizes, g, name, r.dynamic, r.sizes)),
-                      facts_of(r.inputs[i])});
+    values.push_back(
+        {g.add_input(name, input_type(r.inputs[i], out.sizes, g, name, r.dynamic, r.sizes)), facts_of(r.inputs[i])});
   }
   Builder b(r, g, values);
   for (std::size_t i = 0; i < r.steps.size(); ++i) {

@@ -31,7 +31,8 @@ TEST(Fuzz, Loops) {
 
 // Other graphs every day.
 TEST(Fuzz, CompiledRotating) {
-  const auto day = std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count() / 24;
+  const auto day =
+      std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count() / 24;
   Campaign c;
   c.first_seed = number("STAX_FUZZ_START", 1000000 + static_cast<std::uint64_t>(day) * 1000);
   c.graphs = 120;

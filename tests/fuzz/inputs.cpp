@@ -9,8 +9,18 @@ namespace stax::fuzz {
 namespace {
 
 double draw_special(Random& r) {
-  static constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 1e-40, -3e-5, 65504, 1e38, -1e38, 0.5,
-                                        std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+  static constexpr double kSpecial[] = {0.0,
+                                        -0.0,
+                                        1.0,
+                                        -1.0,
+                                        1e-40,
+                                        -3e-5,
+                                        65504,
+                                        1e38,
+                                        -1e38,
+                                        0.5,
+                                        std::numeric_limits<double>::infinity(),
+                                        -std::numeric_limits<double>::infinity(),
                                         std::numeric_limits<double>::quiet_NaN()};
   return r.chance(40) ? r.pick(kSpecial) : static_cast<double>(r.between(-4000, 4000)) / 1024;
 }
@@ -20,7 +30,10 @@ T draw_element(Random& r, Fill fill) {
   if constexpr (std::is_same_v<T, bool>) {
     return r.chance(50);
   } else if constexpr (std::is_integral_v<T>) {
-    if (fill == Fill::special) return static_cast<T>(r.chance(20) ? (r.chance(50) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max()) : static_cast<T>(r.next()));
+    if (fill == Fill::special)
+      return static_cast<T>(r.chance(20)
+                                ? (r.chance(50) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max())
+                                : static_cast<T>(r.next()));
     return static_cast<T>(std::is_signed_v<T> ? r.between(-4, 4) : r.between(0, 4));
   } else {
     const double v = fill == Fill::whole   ? static_cast<double>(r.between(-4, 4))

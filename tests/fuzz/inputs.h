@@ -25,7 +25,8 @@ std::vector<T> strides_of(const InputSpec& in, const std::vector<T>& sizes, T on
   std::vector<std::size_t> order(rank);  // outermost first
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (in.layout == Layout::permuted)
-    for (std::size_t i = rank; i-- > 1;) std::swap(order[i], order[static_cast<std::size_t>(r.below(static_cast<std::int64_t>(i) + 1))]);
+    for (std::size_t i = rank; i-- > 1;)
+      std::swap(order[i], order[static_cast<std::size_t>(r.below(static_cast<std::int64_t>(i) + 1))]);
   const auto special = static_cast<std::size_t>(r.below(static_cast<std::int64_t>(rank)));
   T step = one;
   for (std::size_t i = rank; i-- > 0;) {

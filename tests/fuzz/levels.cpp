@@ -37,7 +37,8 @@ std::string compare(const Array& actual, const Array& expected, const Facts& f) 
   if (actual.dtype() != expected.dtype())
     return fmt::format("dtype {} instead of {}", to_text(actual.dtype()), to_text(expected.dtype()));
   if (actual.sizes() != expected.sizes())
-    return fmt::format("shape {} instead of {}", to_string(span_of(actual.sizes())), to_string(span_of(expected.sizes())));
+    return fmt::format("shape {} instead of {}", to_string(span_of(actual.sizes())),
+                       to_string(span_of(expected.sizes())));
   std::string text;
   int count = 0;
   for_each_index(span_of(actual.sizes()), [&](std::span<const std::int64_t> at) {

@@ -21,8 +21,8 @@ std::vector<std::int64_t> draw_sizes(Random& r, bool large, std::size_t count) {
 }
 
 Dtype draw_dtype(Random& r, bool halves) {
-  static constexpr Dtype kCommon[] = {Dtype::f32, Dtype::f32, Dtype::f32, Dtype::f32, Dtype::i64, Dtype::i32,
-                                      Dtype::f64, Dtype::boolean, Dtype::u8, Dtype::i8, Dtype::i16};
+  static constexpr Dtype kCommon[] = {Dtype::f32, Dtype::f32,     Dtype::f32, Dtype::f32, Dtype::i64, Dtype::i32,
+                                      Dtype::f64, Dtype::boolean, Dtype::u8,  Dtype::i8,  Dtype::i16};
   static constexpr Dtype kHalf[] = {Dtype::f16, Dtype::bf16};
   return halves && r.chance(40) ? r.pick(kHalf) : r.pick(kCommon);
 }
@@ -83,7 +83,8 @@ Recipe draw_recipe(std::uint64_t seed) {
     for (int i = 0; i < 5; ++i) recipe.other_sizes.push_back(draw_sizes(r, false, count));
   const int inputs = static_cast<int>(r.between(1, 5));
   for (int i = 0; i < inputs; ++i) recipe.inputs.push_back(draw_input(r, recipe, halves));
-  if (recipe.inputs[0].scalar) recipe.inputs[0] = InputSpec{Dtype::f32, false, {Dim{0, 1}}, Layout::dense, false, Fill::whole, 1};
+  if (recipe.inputs[0].scalar)
+    recipe.inputs[0] = InputSpec{Dtype::f32, false, {Dim{0, 1}}, Layout::dense, false, Fill::whole, 1};
   const int steps = static_cast<int>(r.between(8, 40));
   for (int i = 0; i < steps; ++i) {
     Step s;

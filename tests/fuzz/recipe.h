@@ -52,10 +52,10 @@ struct InputSpec {
 };
 
 struct Step {
-  int kind = 0;              // position in step_kinds()
-  int a = 0, b = 0, c = 0;   // operands: inputs first, then steps
-  std::uint64_t p = 0;       // everything else
-  bool bypassed = false;     // its value is operand a
+  int kind = 0;             // position in step_kinds()
+  int a = 0, b = 0, c = 0;  // operands: inputs first, then steps
+  std::uint64_t p = 0;      // everything else
+  bool bypassed = false;    // its value is operand a
 };
 
 struct Write {

@@ -69,7 +69,10 @@ TEST(FuzzRegression, OldAndNewContentsOfAWrittenInput) {
   return written x, x
 })");
   every_way(
-      g, [] { return std::vector{floats({1, 2, 3}, {3}), floats({10, 20, 30}, {3})}; },
+      g,
+      [] {
+        return std::vector{floats({1, 2, 3}, {3}), floats({10, 20, 30}, {3})};
+      },
       [](const std::vector<Array>& out, const std::vector<Array>& in) {
         EXPECT_EQ(values(out[0]), (std::vector<double>{11, 22, 33}));
         EXPECT_EQ(values(out[1]), (std::vector<double>{1, 2, 3}));
@@ -101,7 +104,10 @@ TEST(FuzzRegression, StridesOfUnitAxes) {
   return %0
 })");
   every_way(
-      g, [] { return std::vector{floats({4, 4}, {2, 1}).with_layout({{2, 1}, {1, -1}, 0})}; },
+      g,
+      [] {
+        return std::vector{floats({4, 4}, {2, 1}).with_layout({{2, 1}, {1, -1}, 0})};
+      },
       [](const std::vector<Array>& out, const std::vector<Array>&) {
         EXPECT_EQ(out[0].strides(), (Dims{1, 1}));
         EXPECT_EQ(values(out[0]), (std::vector<double>{0.5, 0.5}));

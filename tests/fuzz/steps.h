@@ -76,9 +76,9 @@ class Builder {
 
 inline const graph::TensorType& type_of(const Known& k) { return k.value.type(); }
 inline int rank_of(const Known& k) { return k.value.type().rank(); }
-double epsilon(Dtype t);             // half a unit in the last place of 1; 0 for integers
-double exact_limit(Dtype t);         // whole numbers up to here are exact sums in the dtype
-double largest(Dtype t);             // bound above which inexact values are not followed; integers: the largest value
+double epsilon(Dtype t);      // half a unit in the last place of 1; 0 for integers
+double exact_limit(Dtype t);  // whole numbers up to here are exact sums in the dtype
+double largest(Dtype t);      // bound above which inexact values are not followed; integers: the largest value
 Facts rounded(Facts f, Dtype t, double steps = 1);  // adds the rounding of a result of dtype t
 
 using StepFunction = std::optional<Known> (*)(Builder&, const Step&, Random&);

@@ -79,7 +79,8 @@ Maybe embedding(Builder& b, const Step& s, Random& r) {
   if (rank_of(index) > 3) return {};
   (void)r;
   const Known wide = b.add("cast", {index.value}, {{"dtype", Dtype::i64}}, index.facts);
-  const Known row = b.add("floor_mod", {wide.value, b.graph().size_value(rows)}, {}, {true, true, Builder::bound_of(rows), 0});
+  const Known row =
+      b.add("floor_mod", {wide.value, b.graph().size_value(rows)}, {}, {true, true, Builder::bound_of(rows), 0});
   return b.add("embedding", {table.value, row.value}, {}, table.facts);
 }
 
@@ -114,8 +115,6 @@ Maybe make(Builder& b, const Step& s, Random& r) {
 
 }  // namespace
 
-std::vector<StepKind> other_steps() {
-  return {{"matmul", 3, matmul}, {"embedding", 2, embedding}, {"make", 3, make}};
-}
+std::vector<StepKind> other_steps() { return {{"matmul", 3, matmul}, {"embedding", 2, embedding}, {"make", 3, make}}; }
 
 }  // namespace stax::fuzz

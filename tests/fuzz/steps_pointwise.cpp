@@ -1,5 +1,5 @@
-// Pointwise operators: arithmetic is exact on exactly known values (one IEEE operation, rounded once); functions carry a
-// bound; what jumps (comparisons, rounding, integer casts) is applied to exactly known values only.
+// Pointwise operators: arithmetic is exact on exactly known values (one IEEE operation, rounded once); functions carry
+// a bound; what jumps (comparisons, rounding, integer casts) is applied to exactly known values only.
 #include <algorithm>
 
 #include "steps.h"
@@ -22,8 +22,9 @@ Dtype promoted(const Known& a, const Known& b) {
 // The second operand: a number, or a value that broadcasts. Either may be first.
 std::pair<Known, Known> operands(Builder& b, const Step& s, Random& r) {
   Known x = b.value(s.a);
-  Known y = r.chance(20) ? (r.chance(50) ? b.literal(static_cast<double>(r.between(-6, 6)) / 2) : b.literal(r.between(-3, 3)))
-                         : b.partner(x, s.b);
+  Known y = r.chance(20)
+                ? (r.chance(50) ? b.literal(static_cast<double>(r.between(-6, 6)) / 2) : b.literal(r.between(-3, 3)))
+                : b.partner(x, s.b);
   if (type_of(x).scalar && type_of(y).scalar)
     x = b.add("full", {x.value}, {{"sizes", std::vector<Int>{2}}, {"dtype", type_of(x).dtype}}, x.facts);
   if (is_floating(promoted(x, y))) x = b.tame(x), y = b.tame(y);
@@ -39,7 +40,9 @@ Facts sum_facts(const Facts& x, const Facts& y, Dtype t) {
 }
 
 // A whole number that the dtype cannot hold is rounded on conversion and is whole no longer than that.
-bool fits(const Known& k, Dtype t) { return !is_floating(t) || k.facts.magnitude <= exact_limit(t) || is_floating(type_of(k).dtype); }
+bool fits(const Known& k, Dtype t) {
+  return !is_floating(t) || k.facts.magnitude <= exact_limit(t) || is_floating(type_of(k).dtype);
+}
 
 Maybe arithmetic(Builder& b, const Step& s, Random& r) {
   auto [x, y] = operands(b, s, r);
@@ -81,7 +84,8 @@ Maybe integer_division(Builder& b, const Step& s, Random& r) {
     if (!x.facts.finite()) return {};
     static constexpr double kBy[] = {2, -3, 2.5, -0.5, 7};
     if (type_of(x).scalar) return {};
-    return b.add(op, {x.value, b.literal(r.pick(kBy)).value}, {}, {true, x.facts.whole && op[0] != 't', 4 * x.facts.magnitude + 8, 0});
+    return b.add(op, {x.value, b.literal(r.pick(kBy)).value}, {},
+                 {true, x.facts.whole && op[0] != 't', 4 * x.facts.magnitude + 8, 0});
   }
   // 2y + 1 is odd, so never 0, also where it wraps.
   const Known twice = b.add("mul", {y.value, b.literal(Int{2}).value}, {}, {true, true, INFINITY, 0});
@@ -130,15 +134,16 @@ Maybe tests(Builder& b, const Step& s, Random& r) {
 // |f'| <= slope on the operand's range, |f| <= most.
 struct Smooth {
   const char* op;
-  double limit;   // operands are clamped to [-limit, limit]
+  double limit;  // operands are clamped to [-limit, limit]
   double slope, most;
   bool positive;  // of |x| + 1
 };
-const Smooth kSmooth[] = {{"exp", 8, 3000, 3000, false},   {"exp2", 8, 200, 256, false},  {"expm1", 8, 3000, 3000, false},
-                          {"tanh", 100, 1, 1, false},      {"erf", 100, 1.13, 1, false},  {"sigmoid", 100, 0.25, 1, false},
-                          {"sin", 1000, 1, 1, false},      {"cos", 1000, 1, 1, false},    {"log", 1e6, 1, 14, true},
-                          {"log2", 1e6, 1.5, 20, true},    {"log1p", 1e6, 0.5, 14, true}, {"sqrt", 1e6, 0.5, 1001, true},
-                          {"rsqrt", 1e6, 0.5, 1, true},    {"gelu", 100, 1.13, 100, false}, {"silu", 100, 1.1, 100, false}};
+const Smooth kSmooth[] = {
+    {"exp", 8, 3000, 3000, false}, {"exp2", 8, 200, 256, false},    {"expm1", 8, 3000, 3000, false},
+    {"tanh", 100, 1, 1, false},    {"erf", 100, 1.13, 1, false},    {"sigmoid", 100, 0.25, 1, false},
+    {"sin", 1000, 1, 1, false},    {"cos", 1000, 1, 1, false},      {"log", 1e6, 1, 14, true},
+    {"log2", 1e6, 1.5, 20, true},  {"log1p", 1e6, 0.5, 14, true},   {"sqrt", 1e6, 0.5, 1001, true},
+    {"rsqrt", 1e6, 0.5, 1, true},  {"gelu", 100, 1.13, 100, false}, {"silu", 100, 1.1, 100, false}};
 
 Maybe smooth(Builder& b, const Step& s, Random& r) {
   if (type_of(b.value(s.a)).scalar) return {};
@@ -149,8 +154,7 @@ Maybe smooth(Builder& b, const Step& s, Random& r) {
     x = b.add("abs", {x.value}, {}, x.facts);
     x = b.add("add", {x.value, b.literal(1.0).value}, {}, sum_facts(x.facts, b.literal(1.0).facts, t));
   }
-  if (std::string_view(f.op) == "sqrt" && x.facts.exact)
-    return b.add("sqrt", {x.value}, {}, {true, false, f.most, 0});
+  if (std::string_view(f.op) == "sqrt" && x.facts.exact) return b.add("sqrt", {x.value}, {}, {true, false, f.most, 0});
   const bool gate = f.op[0] == 'g' || f.op == std::string_view("silu");
   const double m = x.facts.magnitude;
   const double most = f.op[0] == 'e' && f.op[1] == 'x' ? std::exp(m) + 1 : gate ? m + 1 : f.most;
@@ -164,8 +168,7 @@ Maybe power(Builder& b, const Step& s, Random& r) {
   Known x = b.value(s.a);
   if (type_of(x).scalar || type_of(x).dtype == Dtype::boolean) return {};
   const Int n = r.between(0, 4);
-  if (!is_floating(type_of(x).dtype))
-    return b.add("pow", {x.value, b.literal(n).value}, {}, {true, true, INFINITY, 0});
+  if (!is_floating(type_of(x).dtype)) return b.add("pow", {x.value, b.literal(n).value}, {}, {true, true, INFINITY, 0});
   x = b.bounded(x, 3);
   const double m = std::pow(3.1, static_cast<double>(n));
   return b.add("pow", {x.value, b.literal(n).value}, {},
@@ -181,9 +184,12 @@ Maybe clamp(Builder& b, const Step& s, Random& r) {
   Facts f = x.facts;
   if (x.facts.finite()) f.magnitude = std::max(f.magnitude, 3.0);
   switch (r.below(3)) {
-    case 0: return b.add("clamp", {x.value, bound(lo), Value{}}, {}, f);
-    case 1: return b.add("clamp", {x.value, Value{}, bound(hi)}, {}, f);
-    default: return b.add("clamp", {x.value, bound(lo), bound(hi)}, {}, f);
+    case 0:
+      return b.add("clamp", {x.value, bound(lo), Value{}}, {}, f);
+    case 1:
+      return b.add("clamp", {x.value, Value{}, bound(hi)}, {}, f);
+    default:
+      return b.add("clamp", {x.value, bound(lo), bound(hi)}, {}, f);
   }
 }
 
@@ -216,7 +222,8 @@ Maybe cast(Builder& b, const Step& s, Random& r) {
   }
   if (!f.exact) return {};
   if (is_floating(from) && to != Dtype::boolean && !(f.magnitude < 120 && to != Dtype::u8)) return {};
-  return b.add("cast", {x.value}, {{"dtype", to}}, {true, true, is_floating(from) ? f.magnitude : std::max(f.magnitude, to == Dtype::u8 ? 256.0 : 0.0), 0});
+  return b.add("cast", {x.value}, {{"dtype", to}},
+               {true, true, is_floating(from) ? f.magnitude : std::max(f.magnitude, to == Dtype::u8 ? 256.0 : 0.0), 0});
 }
 
 // A size as a number.
@@ -237,11 +244,20 @@ Maybe size_factor(Builder& b, const Step& s, Random& r) {
 }  // namespace
 
 std::vector<StepKind> pointwise_steps() {
-  return {{"arithmetic", 24, arithmetic}, {"divide", 4, divide},      {"integer_division", 3, integer_division},
-          {"comparison", 4, comparison},  {"logic", 2, logic},        {"sign_like", 6, sign_like},
-          {"rounding", 2, rounding},      {"tests", 1, tests},        {"smooth", 10, smooth},
-          {"power", 1, power},            {"clamp", 2, clamp},        {"where", 5, where},
-          {"cast", 6, cast},              {"size_factor", 2, size_factor}};
+  return {{"arithmetic", 24, arithmetic},
+          {"divide", 4, divide},
+          {"integer_division", 3, integer_division},
+          {"comparison", 4, comparison},
+          {"logic", 2, logic},
+          {"sign_like", 6, sign_like},
+          {"rounding", 2, rounding},
+          {"tests", 1, tests},
+          {"smooth", 10, smooth},
+          {"power", 1, power},
+          {"clamp", 2, clamp},
+          {"where", 5, where},
+          {"cast", 6, cast},
+          {"size_factor", 2, size_factor}};
 }
 
 }  // namespace stax::fuzz

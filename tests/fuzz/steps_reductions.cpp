@@ -150,7 +150,8 @@ Maybe softmax(Builder& b, const Step& s, Random& r) {
   const double n = rank_of(x) ? std::max(Builder::bound_of(type_of(x).sizes[static_cast<std::size_t>(axis)]), 1.0) : 1;
   const double shift = 2 * e + 8 * epsilon(acc) * (2 * m + std::log(n) + 8);
   if (r.chance(25))
-    return b.add("log_softmax", {x.value}, {{"axis", axis}}, rounded({false, false, 2 * m + std::log(n) + 1, 2 * shift}, t, 4));
+    return b.add("log_softmax", {x.value}, {{"axis", axis}},
+                 rounded({false, false, 2 * m + std::log(n) + 1, 2 * shift}, t, 4));
   if (r.chance(50) || b.is_empty(x) || rank_of(x) == 0)
     return b.add("softmax", {x.value}, {{"axis", axis}}, rounded({false, false, 1, std::expm1(2 * shift)}, t, 8));
   // By hand, in the dtype itself.
@@ -194,7 +195,8 @@ Maybe norm(Builder& b, const Step& s, Random& r) {
     operands.push_back(bias ? bias->value : Value{});
     if (bias) f.magnitude += 4, f.error += 4 * epsilon(acc) * f.magnitude;
   }
-  return b.add(rms ? "rms_norm" : "layer_norm", operands, {{"normalized_shape", shape}, {"eps", 1.0}}, rounded(f, t, 4));
+  return b.add(rms ? "rms_norm" : "layer_norm", operands, {{"normalized_shape", shape}, {"eps", 1.0}},
+               rounded(f, t, 4));
 }
 
 // x minus its mean over some axes, by broadcasting back.
@@ -207,16 +209,17 @@ Maybe center(Builder& b, const Step& s, Random& r) {
   a.keep = true;
   const Dtype t = type_of(x).dtype, acc = accumulator(t);
   const Value mean = b.add("mean", {x.value}, attributes_of(a), {false, false, 0, 0}).value;
-  Facts f{false, false, 2 * x.facts.magnitude, 2 * x.facts.error + 8 * (4 + std::sqrt(a.count)) * epsilon(acc) * x.facts.magnitude};
+  Facts f{false, false, 2 * x.facts.magnitude,
+          2 * x.facts.error + 8 * (4 + std::sqrt(a.count)) * epsilon(acc) * x.facts.magnitude};
   return b.add("sub", {x.value, mean}, {}, rounded(f, t, 4));
 }
 
 }  // namespace
 
 std::vector<StepKind> reduction_steps() {
-  return {{"sum", 8, sum},           {"prod", 1, prod},       {"extremum", 5, extremum}, {"any_all", 2, any_all},
-          {"arg", 2, arg},           {"mean", 3, mean},       {"variance", 2, variance}, {"cumsum", 3, cumsum},
-          {"softmax", 4, softmax},   {"norm", 3, norm},       {"center", 2, center}};
+  return {{"sum", 8, sum},         {"prod", 1, prod}, {"extremum", 5, extremum}, {"any_all", 2, any_all},
+          {"arg", 2, arg},         {"mean", 3, mean}, {"variance", 2, variance}, {"cumsum", 3, cumsum},
+          {"softmax", 4, softmax}, {"norm", 3, norm}, {"center", 2, center}};
 }
 
 }  // namespace stax::fuzz

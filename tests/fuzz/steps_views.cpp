@@ -29,7 +29,8 @@ Maybe permute(Builder& b, const Step& s, Random& r) {
   if (r.chance(50)) return view(b, x, "transpose", {{"axis0", draw_axis(r, rank)}, {"axis1", draw_axis(r, rank)}});
   Ints order;
   for (int i = 0; i < rank; ++i) order.push_back(i);
-  for (std::size_t i = order.size(); i-- > 1;) std::swap(order[i], order[static_cast<std::size_t>(r.below(static_cast<Int>(i) + 1))]);
+  for (std::size_t i = order.size(); i-- > 1;)
+    std::swap(order[i], order[static_cast<std::size_t>(r.below(static_cast<Int>(i) + 1))]);
   return view(b, x, "permute", {{"order", order}});
 }
 
@@ -123,7 +124,8 @@ Maybe reshape(Builder& b, const Step& s, Random& r) {
       for (Int by : {r.between(2, 4), Int{2}, Int{3}})
         if (const Int n = b.hint(sizes[d]); n > by && n % by == 0) {
           if (r.chance(50))
-            return view(b, x, "unflatten", {{"axis", static_cast<Int>(d)}, {"sizes", r.chance(50) ? Ints{by, -1} : Ints{-1, by}}});
+            return view(b, x, "unflatten",
+                        {{"axis", static_cast<Int>(d)}, {"sizes", r.chance(50) ? Ints{by, -1} : Ints{-1, by}}});
           sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(d), b.graph().context().constant(by));
           sizes[d + 1] = floordiv(sizes[d + 1], by);
           return view(b, x, "reshape", {{"sizes", sizes}});
@@ -155,9 +157,17 @@ Maybe as_strided(Builder& b, const Step& s, Random& r) {
   const Int count = b.hint(n);
   if (count < 3) return {};
   switch (r.below(3)) {
-    case 0: return view(b, x, "as_strided", {{"sizes", std::vector<Expr>{n - 1, one * 2}}, {"strides", std::vector<Expr>{one, one}}, {"offset", Int{0}}});
-    case 1: return view(b, x, "as_strided", {{"sizes", std::vector<Expr>{n - 1}}, {"strides", std::vector<Expr>{one * -1}}, {"offset", n - 1}});
-    default: return view(b, x, "as_strided", {{"sizes", std::vector<Expr>{floordiv(n, 2)}}, {"strides", std::vector<Expr>{one * 2}}, {"offset", Int{0}}});
+    case 0:
+      return view(
+          b, x, "as_strided",
+          {{"sizes", std::vector<Expr>{n - 1, one * 2}}, {"strides", std::vector<Expr>{one, one}}, {"offset", Int{0}}});
+    case 1:
+      return view(b, x, "as_strided",
+                  {{"sizes", std::vector<Expr>{n - 1}}, {"strides", std::vector<Expr>{one * -1}}, {"offset", n - 1}});
+    default:
+      return view(
+          b, x, "as_strided",
+          {{"sizes", std::vector<Expr>{floordiv(n, 2)}}, {"strides", std::vector<Expr>{one * 2}}, {"offset", Int{0}}});
   }
 }
 
@@ -174,7 +184,8 @@ Maybe repeat(Builder& b, const Step& s, Random& r) {
 }
 
 Facts joined(const Known& x, const Known& y) {
-  const PromotionOperand both[] = {{type_of(x).dtype, false, rank_of(x) == 0}, {type_of(y).dtype, false, rank_of(y) == 0}};
+  const PromotionOperand both[] = {{type_of(x).dtype, false, rank_of(x) == 0},
+                                   {type_of(y).dtype, false, rank_of(y) == 0}};
   const Dtype t = promote_all(both);
   Facts f{x.facts.exact && y.facts.exact, x.facts.whole && y.facts.whole,
           std::max(x.facts.magnitude, y.facts.magnitude), std::max(x.facts.error, y.facts.error)};
@@ -187,8 +198,7 @@ std::optional<std::pair<Known, Known>> pair_of(Builder& b, const Step& s) {
   Known x = b.value(s.a), y = b.partner(x, s.b);
   if (type_of(x).scalar || type_of(y).scalar) return {};
   if (is_floating(type_of(x).dtype) || is_floating(type_of(y).dtype)) x = b.tame(x), y = b.tame(y);
-  if (type_of(x).sizes != type_of(y).sizes)
-    y = b.add("expand", {y.value}, {{"sizes", type_of(x).sizes}}, y.facts);
+  if (type_of(x).sizes != type_of(y).sizes) y = b.add("expand", {y.value}, {{"sizes", type_of(x).sizes}}, y.facts);
   return std::pair{x, y};
 }
 
@@ -222,7 +232,9 @@ Maybe write_part(Builder& b, const Step& s, Random& r) {
   if (b.hint(size) < 3) return {};
   static constexpr Int kSteps[] = {1, 2, -1};
   const Int step = r.pick(kSteps);
-  const Known part = b.add("slice", {x.value}, {{"axis", axis}, {"start", step > 0 ? Attribute(Int{1}) : Attribute{}}, {"step", step}}, x.facts);
+  const Known part =
+      b.add("slice", {x.value}, {{"axis", axis}, {"start", step > 0 ? Attribute(Int{1}) : Attribute{}}, {"step", step}},
+            x.facts);
   auto y = b.fitted(b.value(s.b), type_of(part).sizes);
   if (!y || type_of(*y).scalar) return {};
   const Dtype from = type_of(*y).dtype, to = type_of(x).dtype;
@@ -242,10 +254,21 @@ Maybe write_part(Builder& b, const Step& s, Random& r) {
 }  // namespace
 
 std::vector<StepKind> view_steps() {
-  return {{"permute", 10, permute}, {"slice", 9, slice},           {"select", 3, select},       {"expand", 5, expand},
-          {"squeeze", 2, squeeze},  {"unsqueeze", 4, unsqueeze},   {"diagonal", 2, diagonal},   {"reshape", 8, reshape},
-          {"flip", 4, flip},        {"as_strided", 2, as_strided}, {"copy", 3, copy},           {"repeat", 2, repeat},
-          {"cat", 5, cat},          {"stack", 3, stack},           {"write_part", 3, write_part}};
+  return {{"permute", 10, permute},
+          {"slice", 9, slice},
+          {"select", 3, select},
+          {"expand", 5, expand},
+          {"squeeze", 2, squeeze},
+          {"unsqueeze", 4, unsqueeze},
+          {"diagonal", 2, diagonal},
+          {"reshape", 8, reshape},
+          {"flip", 4, flip},
+          {"as_strided", 2, as_strided},
+          {"copy", 3, copy},
+          {"repeat", 2, repeat},
+          {"cat", 5, cat},
+          {"stack", 3, stack},
+          {"write_part", 3, write_part}};
 }
 
 }  // namespace stax::fuzz

@@ -21,7 +21,12 @@ using stax::fuzz::Campaign;
 using stax::fuzz::Totals;
 
 struct Options {
-  Campaign campaign{.first_seed = 1, .graphs = 20000, .compile_every = 1, .batch = 60, .units = 1, .most_failures = 20,
+  Campaign campaign{.first_seed = 1,
+                    .graphs = 20000,
+                    .compile_every = 1,
+                    .batch = 60,
+                    .units = 1,
+                    .most_failures = 20,
                     .progress = true};
   int processes = 2;
   std::string out;
@@ -37,14 +42,22 @@ Options parse(int argc, char** argv) {
     }
     if (i + 1 == argc) std::exit((std::fprintf(stderr, "%s needs a value\n", a.c_str()), 2));
     const char* v = argv[++i];
-    if (a == "--first") o.campaign.first_seed = std::strtoull(v, nullptr, 10);
-    else if (a == "--graphs") o.campaign.graphs = std::atoll(v);
-    else if (a == "--processes") o.processes = std::atoi(v);
-    else if (a == "--compile-every") o.campaign.compile_every = std::atoll(v);
-    else if (a == "--batch") o.campaign.batch = std::atoi(v);
-    else if (a == "--failures") o.campaign.most_failures = std::atoi(v);
-    else if (a == "--out") o.out = v;
-    else std::exit((std::fprintf(stderr, "unknown option %s\n", a.c_str()), 2));
+    if (a == "--first")
+      o.campaign.first_seed = std::strtoull(v, nullptr, 10);
+    else if (a == "--graphs")
+      o.campaign.graphs = std::atoll(v);
+    else if (a == "--processes")
+      o.processes = std::atoi(v);
+    else if (a == "--compile-every")
+      o.campaign.compile_every = std::atoll(v);
+    else if (a == "--batch")
+      o.campaign.batch = std::atoi(v);
+    else if (a == "--failures")
+      o.campaign.most_failures = std::atoi(v);
+    else if (a == "--out")
+      o.out = v;
+    else
+      std::exit((std::fprintf(stderr, "unknown option %s\n", a.c_str()), 2));
   }
   return o;
 }
@@ -96,10 +109,11 @@ int main(int argc, char** argv) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string summary = fmt::format(
-      "seeds {}..{}: {} graphs ({} dynamic, {} operators), {} calls of loops, {} graphs compiled ({} kernels, {} calls), "
+      "seeds {}..{}: {} graphs ({} dynamic, {} operators), {} calls of loops, {} graphs compiled ({} kernels, {} "
+      "calls), "
       "{} differences{}, {:.0f} s\n",
-      o.campaign.first_seed, o.campaign.first_seed + static_cast<std::uint64_t>(o.campaign.graphs) - 1, sums[0], sums[1],
-      sums[2], sums[3], sums[4], sums[6], sums[5], sums[7], crashed ? ", a process crashed" : "", seconds);
+      o.campaign.first_seed, o.campaign.first_seed + static_cast<std::uint64_t>(o.campaign.graphs) - 1, sums[0],
+      sums[1], sums[2], sums[3], sums[4], sums[6], sums[5], sums[7], crashed ? ", a process crashed" : "", seconds);
   std::fputs((reports + summary).c_str(), stdout);
   if (!o.out.empty()) std::ofstream(o.out) << summary << reports;
   return sums[7] || crashed ? 1 : 0;

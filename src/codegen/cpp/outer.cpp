@@ -31,13 +31,13 @@ void KernelEmitter::initialise_arrays(const Site& site) {
   int slot = 0;
   const auto ids = combines_of(*site.phase);
   if (std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_long_sum(value(id)); }))
-    out_.line("i64 rows_seen = 0;");
+    out_.format_line("i64 rows{}_seen = 0;", site.number);
   for (ValueId id = site.phase->begin; id < site.phase->end; ++id) {
     const Value& v = value(id);
     if (v.op != ScalarOp::combine && v.op != ScalarOp::scan) continue;
     for (int part = 0; part < loop::info_of(v.combine).parts; ++part, ++slot) {
       const Dtype t = loop::part_dtype(v, part);
-      const std::string name = format("u{}{}", id, part_suffix(part));
+      const std::string name = format("au{}{}", id, part_suffix(part));
       declare_array(name, memory_type(t), s_.chunk);
       if (is_split() && v.op == ScalarOp::combine)
         out_.format_line("{0}* const {1} = ({0}*)(team->partials + ({2} * team->parts + part) * {3});", memory_type(t),
@@ -72,14 +72,15 @@ void KernelEmitter::flush_sums(const Site& site, bool last) {
     if (!is_long_sum(value(id))) continue;
     const auto type = vector_type(value(id).dtype);
     if (last)
-      text += format("v::store(u{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\n", id);
+      text += format("v::store(au{0} + j, v::load(y{0} + j) + v::load(au{0} + j));\n", id);
     else
-      text += format("v::store(y{0} + j, v::load(y{0} + j) + v::load(u{0} + j));\nv::store(u{0} + j, {1}{{}});\n", id,
+      text += format("v::store(y{0} + j, v::load(y{0} + j) + v::load(au{0} + j));\nv::store(au{0} + j, {1}{{}});\n", id,
                      type);
   }
   if (text.empty()) return;
+  const std::string seen = format("rows{}_seen", site.number);
   const auto full =
-      out_.block(last ? format("if (rows_seen >= {}) {{", kRows) : format("if (++rows_seen % {} == 0) {{", kRows));
+      out_.block(last ? format("if ({} >= {}) {{", seen, kRows) : format("if (++{} % {} == 0) {{", seen, kRows));
   const auto loop = out_.block("for (i64 j = 0; j < c1 - c0; j += v::L) {");
   out_ << text;
 }
@@ -116,7 +117,8 @@ void KernelEmitter::merge_team_arrays(const Site& site) {
       }
       out_.line(merge_text(v, "r0", "r1", "r2", "x0", "x1", "x2"));
     }
-    for (int part = 0; part < parts; ++part) out_.format_line("v::store(u{}{} + j, r{});", id, part_suffix(part), part);
+    for (int part = 0; part < parts; ++part)
+      out_.format_line("v::store(au{}{} + j, r{});", id, part_suffix(part), part);
     slot += parts;
   }
   split_slots_ += slot;
@@ -153,7 +155,7 @@ void KernelEmitter::update_array(const Site& site, ValueId id) {
   const std::string name = format("{}{}", v.op == ScalarOp::scan ? "v" : "a", id);
   for (int part = 0; part < parts; ++part)
     out_.format_line("{} {}{} = v::load({});", vector_type(loop::part_dtype(v, part)), name, part_suffix(part),
-                     element(site, format("u{}{}", id, part_suffix(part))));
+                     element(site, format("au{}{}", id, part_suffix(part))));
   const std::string a1 = name + "_1", a2 = name + "_2";
   if (v.combine == CombineOp::welford && v.args[1] == kNoValue) {
     out_.format_line("v::welford_add({}, {}, {}, w{});", name, a1, x[0], id);
@@ -164,7 +166,7 @@ void KernelEmitter::update_array(const Site& site, ValueId id) {
     out_.line(merge_text(v, name, a1, a2, x[0], x[1], x[2]));
   }
   for (int part = 0; part < parts; ++part)
-    out_.format_line("v::store({}, {}{});", element(site, format("u{}{}", id, part_suffix(part))), name,
+    out_.format_line("v::store({}, {}{});", element(site, format("au{}{}", id, part_suffix(part))), name,
                      part_suffix(part));
 }
 
@@ -194,7 +196,7 @@ void KernelEmitter::load_unit_values(const Site& site) {
     const bool part = v.op == ScalarOp::part;
     const std::string name = format("{}{}", part ? v.args[0] : id, part ? part_suffix(v.part) : "");
     if (!done.insert(name).second) continue;
-    out_.format_line("const {} v{} = v::load({});", vector_type(v.dtype), name, element(site, "u" + name));
+    out_.format_line("const {} v{} = v::load({});", vector_type(v.dtype), name, element(site, "au" + name));
     if (v.op == ScalarOp::bounded)
       out_.format_line("const i64* const x{} = {};", id, element(site, format("ux{}", id)));
   }
@@ -203,8 +205,8 @@ void KernelEmitter::load_unit_values(const Site& site) {
 // A value of a phase without inner axes that later phases use.
 void KernelEmitter::keep_unit_value(const Site& site, ValueId id) {
   const Value& v = value(id);
-  declare_array(format("u{}", id), memory_type(v.dtype), s_.chunk);
-  out_.format_line("v::store({}, v{});", element(site, format("u{}", id)), id);
+  declare_array(format("au{}", id), memory_type(v.dtype), s_.chunk);
+  out_.format_line("v::store({}, v{});", element(site, format("au{}", id)), id);
   if (v.op != ScalarOp::bounded) return;
   declare_array(format("ux{}", id), "i64", s_.chunk);
   out_.format_line("v::store({}, v::load(x{}));", element(site, format("ux{}", id)), id);
