@@ -14,6 +14,8 @@ struct TritonCase {
 };
 
 const std::vector<TritonCase>& triton_corpus();
+// Every operation, combine and scan of every compute dtype.
+const std::vector<TritonCase>& triton_operations();
 const TritonCase& triton_case(const std::string& name);
 
 }  // namespace stax::test

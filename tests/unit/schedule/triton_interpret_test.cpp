@@ -39,6 +39,7 @@ TEST(TritonPack, IsWrittenOnRequest) {
   std::vector<TritonCase> cases;
   for (const TritonCase& c : triton_corpus())
     if (!c.small.empty()) cases.push_back(c);
+  for (const TritonCase& c : triton_operations()) cases.push_back(c);
   std::string expected;
   for (const PackedLaunch& l : write_pack(folder, cases, &compiler))
     for (const auto& o : l.outputs) {
