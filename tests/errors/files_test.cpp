@@ -23,9 +23,9 @@ class FileErrors : public testing::Test {
 
 TEST_F(FileErrors, Missing) {
   EXPECT_EQ(message_of([] { load_npy("no-such-file.npy"); }),
-            "cannot open 'no-such-file.npy': No such file or directory" + at(-1));
+            "cannot open 'no-such-file.npy': No such file or directory" + at());
   EXPECT_EQ(message_of([] { load_safetensors("no-such-file.safetensors"); }),
-            "cannot open 'no-such-file.safetensors': No such file or directory" + at(-1));
+            "cannot open 'no-such-file.safetensors': No such file or directory" + at());
 }
 
 TEST_F(FileErrors, NpyCutShort) {
@@ -34,27 +34,35 @@ TEST_F(FileErrors, NpyCutShort) {
   const std::string whole = base::read_file(path);
   write("x.npy", whole.substr(0, whole.size() - 10));
   EXPECT_EQ(message_of([&] { load_npy(path); }),
-            "the npy file '" + path + "' holds 1190 bytes of data, its header asks for 1200" + at(-1));
+            "the npy file '" + path + "' has 1190 bytes of data, but shape [100, 3] of f32 needs 1200" + at());
 }
 
 TEST_F(FileErrors, NotAnNpyFile) {
   const std::string path = write("x.npy", "hello, this is a text");
-  EXPECT_EQ(message_of([&] { load_npy(path); }), "the npy file '" + path + "' does not begin as one" + at());
+  EXPECT_EQ(message_of([&] { load_npy(path); }),
+            "the npy file '" + path + "' does not begin with the magic of npy: it begins with \"hello,\"" + at());
 }
 
 TEST_F(FileErrors, SafetensorsHeaderLongerThanTheFile) {
   const std::string path = safetensors("{}", "", 1000000);
-  EXPECT_EQ(message_of([&] { load_safetensors(path); }), "" + at());
+  EXPECT_EQ(message_of([&] { load_safetensors(path); }),
+            "the safetensors file '" + path +
+                "' is truncated or malformed: it announces a header of 1000000 bytes, but has 2 after the length" +
+                at());
 }
 
 TEST_F(FileErrors, SafetensorsOffsetsOutside) {
   const std::string path = safetensors(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", "12345678");
-  EXPECT_EQ(message_of([&] { load_safetensors(path); }), "" + at());
+  EXPECT_EQ(
+      message_of([&] { load_safetensors(path); }),
+      "the safetensors file '" + path + "' is malformed: tensor \"w\" ends at byte 16 of the data, which has 8" + at());
 }
 
 TEST_F(FileErrors, SafetensorsShapeThatDoesNotFitItsBytes) {
   const std::string path = safetensors(R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "12345678");
-  EXPECT_EQ(message_of([&] { load_safetensors(path); }), "" + at());
+  EXPECT_EQ(message_of([&] { load_safetensors(path); }),
+            "the safetensors file '" + path +
+                "' is malformed: tensor \"w\" has 8 bytes, but shape [3] of f32 needs 12" + at());
 }
 
 TEST_F(FileErrors, AFailedSaveLeavesTheOldFile) {

@@ -42,7 +42,7 @@ TEST(GraphText, WrongType) {
 
 TEST(GraphText, ShapesThatDoNotFit) {
   EXPECT_EQ(graph_error("graph @f(x: f32[2], y: f32[3]) {\n  %0 = add(x, y) : f32[3]\n  return %0\n}\n"),
-            "<text>: line 2, column 8: add: shapes [2] and [3] do not broadcast: 2 against 3 at axis -1");
+            "<text>: line 2, column 7: add: shapes [2] and [3] do not broadcast: 2 against 3 at axis -1");
 }
 
 TEST(GraphText, UnknownAttribute) {
@@ -50,7 +50,10 @@ TEST(GraphText, UnknownAttribute) {
             "<text>: line 2, column 14: sum has no attribute 'axs'");
 }
 
-TEST(GraphText, HalfAText) { EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, "), ""); }
+TEST(GraphText, HalfAText) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, "),
+            "<text>: line 2, column 15: expected a value, found the end of the text");
+}
 
 TEST(GraphText, OfAnUnknownKind) {
   EXPECT_EQ(opt_error("module @f {}\n"), "line 1, column 1: expected 'graph', 'program' or 'plan', found 'module'\n");
@@ -60,7 +63,7 @@ TEST(LoopText, UnknownOperation) {
   EXPECT_EQ(opt_error("program f\nbuffer b0: f32[4] strides (1) input 0\nbuffer b1: f32[4] strides (1) output\n"
                       "kernel k outer (i0 < 4) {\n  phase {\n    %0 = laod.f32 b0[i0]\n    store b1[i0] %0\n  }\n}\n"
                       "return b1 [4] strides (1)\n"),
-            "");
+            "line 6, column 10: unknown operation laod\n");
 }
 
 TEST(LoopText, ScheduleOfAnotherKernel) {
@@ -70,7 +73,10 @@ TEST(LoopText, ScheduleOfAnotherKernel) {
             "line 11, column 5: expected 'k', found 'other'\n");
 }
 
-TEST(PlanText, UnknownStep) { EXPECT_EQ(opt_error("plan @f {\n  input  x f32 rank 1 cpu\n  lunch k (b0)\n}\n"), ""); }
+TEST(PlanText, UnknownStep) {
+  EXPECT_EQ(opt_error("plan @f {\n  input  x f32 rank 1 cpu\n  lunch k (b0)\n}\n"),
+            "line 3, column 3: unknown line 'lunch'\n");
+}
 
 }  // namespace
 }  // namespace stax::test

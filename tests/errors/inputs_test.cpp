@@ -67,7 +67,10 @@ TEST_F(ToolInputs, ConflictOfFileAndOption) {
   EXPECT_EQ(error({"--input", path("x.npy"), "--dim", "s0=5"}), "stax: --dim s0=5: the input files say 4\n");
 }
 
-TEST_F(ToolInputs, SizeOutsideItsRange) { EXPECT_EQ(error({"--dim", "s0=1", "--scalar", "c=1"}), ""); }
+TEST_F(ToolInputs, SizeOutsideItsRange) {
+  EXPECT_EQ(error({"--dim", "s0=1", "--scalar", "c=1"}),
+            "stax: the inputs do not fit: x.size(0) >= 2 failed: x.size(0) is 1\n");
+}
 
 TEST_F(ToolInputs, TooManyFiles) {
   EXPECT_EQ(error({"--input", path("x.npy"), "--input", path("x.npy"), "--scalar", "c=1"}),

@@ -1,4 +1,6 @@
 // A fault of Stax during a compile hands the user a file and a command that reproduce it.
+#include <algorithm>
+#include <filesystem>
 #include <regex>
 
 #include "compile/pipeline.h"

@@ -26,7 +26,7 @@ TEST(ItemErrors, MoreThanOneElement) {
   EXPECT_EQ(message_of([] {
               (void)zeros({3, 4}).item<float>();
             }),
-            "item: the tensor has 12 elements, not 1" + at(-1) + ". Use to_vector, or index the element");
+            "item: the tensor has 12 elements, not 1" + at() + ". Use to_vector, or index the element");
 }
 
 }  // namespace

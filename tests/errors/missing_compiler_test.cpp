@@ -3,7 +3,9 @@
 namespace stax::test {
 namespace {
 
-const std::string kProblem = "";
+const std::string kProblem =
+    "the C++ compiler '/nonexistent' does not exist or cannot be run. Install one (apt install g++) or name it in "
+    "STAX_CXX";
 
 TEST(MissingCompiler, UnderStrictNativeIsAnErrorThatSaysWhatToInstall) {
   const base::TempDir cache("stax-errors");
