@@ -59,8 +59,8 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     ScheduledKernel s;
     s.canonical = loop::canonicalize(p, *k);
     const auto& canonical = std::get<loop::Kernel>(s.canonical.program.items.at(0));
-    s.schedule = schedules ? schedules->at(kernels.size())
-                           : schedule::schedule_cpu(canonical, s.canonical.program, target);
+    s.schedule =
+        schedules ? schedules->at(kernels.size()) : schedule::schedule_cpu(canonical, s.canonical.program, target);
     s.symbol = k->name;
     const std::string text = loop::to_text(s.canonical.program) + loop::to_text(s.schedule, canonical);
     auto [it, fresh] = codes.try_emplace(text, static_cast<int>(sources.size()));

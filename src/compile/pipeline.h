@@ -18,8 +18,9 @@ using ExtraGuards = std::vector<plan::Guard>;
 // Called after each stage with its name and the text of its result, when given.
 using Observer = std::function<void(std::string_view stage, const std::function<std::string()>& text)>;
 
-// Thread-safe for different graphs. UserError when the compiler is missing. InternalError for faults of Stax: its message
-// names a file with the graph's text and the command that reproduces it. With STAX_DUMP_DIR every stage is written there.
+// Thread-safe for different graphs. UserError when the compiler is missing. InternalError for faults of Stax: its
+// message names a file with the graph's text and the command that reproduces it. With STAX_DUMP_DIR every stage is
+// written there.
 std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Settings& settings, Session& session,
                                               const ExtraGuards& extra = {}, const Observer& observe = nullptr);
 

@@ -15,7 +15,8 @@ OpDef embedding() {
   def.params = {tensor("table", "rank 2: [rows, width]"), tensor("indices", "an integer tensor of any shape")};
   def.infer = [](InferContext& c) {
     if (c.type(0).rank() != 2) c.error(fmt::format("the table has rank {}, not 2", c.type(0).rank()));
-    if (!is_integral(c.type(1).dtype)) c.error("the indices are " + to_string(c.type(1).dtype) + ", not integers", "Cast with .to(stax::i64)");
+    if (!is_integral(c.type(1).dtype))
+      c.error("the indices are " + to_string(c.type(1).dtype) + ", not integers", "Cast with .to(stax::i64)");
     std::vector<Expr> sizes = c.type(1).sizes;
     sizes.push_back(c.type(0).sizes[1]);
     TensorType t = c.contiguous_type(c.type(0).dtype, std::move(sizes));
