@@ -167,6 +167,23 @@ std::vector<Array> evaluate_op(const OpDef& op, std::span<const Array> operands,
   return out;
 }
 
+namespace {
+// In the layout of the graph's own types: numbers alone may show an axis order that no expression proves.
+Array laid_out(const Array& a, const TensorType& t, const symbolic::Lookup& sizes) {
+  Layout layout{a.sizes(), {}, 0};
+  for (Expr e : t.strides) {
+    const auto stride = symbolic::evaluate(e, sizes);
+    if (!stride) return a;
+    layout.strides.push_back(*stride);
+  }
+  if (layout.strides == a.strides()) return a;
+  const std::int64_t room = extent_of(layout).second + 1;
+  const Array copy = Array::empty({room}, a.dtype()).with_layout(std::move(layout));
+  copy_elements(a, copy);
+  return copy;
+}
+}  // namespace
+
 std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
   if (inputs.size() != g.inputs.size())
     throw UserError(fmt::format("{} takes {} inputs, {} were given", g.name, g.inputs.size(), inputs.size()));
@@ -219,6 +236,9 @@ std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
     }
     values[node] =
         evaluate_op(*node->op, operands, scalars, concrete_attributes(node->attributes, lookup), node->where);
+    if (!node->op->is_view())
+      for (std::size_t i = 0; i < node->types.size(); ++i)
+        values[node][i] = laid_out(values[node][i], node->types[i], lookup);
   }
   std::vector<Array> outputs;
   for (const Value& v : g.outputs) outputs.push_back(values.at(v.node).at(static_cast<std::size_t>(v.result)));

@@ -19,12 +19,6 @@ struct Binary {
   bool true_division = false;  // integers give f32
 };
 
-double nan_max(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? NAN : (a == b ? (std::signbit(a) ? b : a) : std::max(a, b));
-}
-double nan_min(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? NAN : (a == b ? (std::signbit(a) ? a : b) : std::min(a, b));
-}
 std::uint64_t u(std::int64_t v) { return static_cast<std::uint64_t>(v); }
 std::int64_t i(std::uint64_t v) { return static_cast<std::int64_t>(v); }
 

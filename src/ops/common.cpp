@@ -176,4 +176,11 @@ void put(const Array& out, std::span<const std::int64_t> index, std::int64_t v) 
   write_element(out, offset_of(out, index), 0, v, false);
 }
 
+double nan_max(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : (a == b ? (std::signbit(a) ? b : a) : std::max(a, b));
+}
+double nan_min(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : (a == b ? (std::signbit(a) ? a : b) : std::min(a, b));
+}
+
 }  // namespace stax::ops

@@ -74,6 +74,10 @@ std::vector<Expr> result_index(const Node& node, const std::vector<int>& axes, I
 void put(const Array& out, std::span<const std::int64_t> index, double v);
 void put(const Array& out, std::span<const std::int64_t> index, std::int64_t v);
 
+// NaN if either is NaN; +0 is larger than -0.
+double nan_max(double a, double b);
+double nan_min(double a, double b);
+
 double round_to_dtype(double v, Dtype t);  // to the precision of a compute or storage dtype
 
 }  // namespace stax::ops

@@ -221,8 +221,8 @@ OpDef clamp() {
         c, c.result_dtype(),
         [&](std::span<const double> v) {
           double r = v[0];
-          if (low) r = std::isnan(r) || std::isnan(v[1]) ? NAN : std::max(r, v[1]);
-          if (high) r = std::isnan(r) || std::isnan(v.back()) ? NAN : std::min(r, v.back());
+          if (low) r = nan_max(r, v[1]);
+          if (high) r = nan_min(r, v.back());
           return r;
         },
         [&](std::span<const std::int64_t> v) {

@@ -115,11 +115,11 @@ Array evaluate_one(EvalContext& c, const Reduction& r) {
           d *= v, n = static_cast<std::int64_t>(static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(w));
           break;
         case CombineOp::max:
-          d = first ? v : std::isnan(d) || std::isnan(v) ? NAN : std::max(d, v);
+          d = first ? v : nan_max(d, v);
           n = first ? w : std::max(n, w);
           break;
         case CombineOp::min:
-          d = first ? v : std::isnan(d) || std::isnan(v) ? NAN : std::min(d, v);
+          d = first ? v : nan_min(d, v);
           n = first ? w : std::min(n, w);
           break;
         case CombineOp::any:
