@@ -29,9 +29,7 @@ OpDef activation(const char* name, const char* doc, bool integers, const Body& b
   def.evaluate = [reference](EvalContext& c) {
     return evaluate_pointwise(
         c, c.result_dtype(), [&](std::span<const double> v) { return reference(v[0]); },
-        [&](std::span<const std::int64_t> v) {
-          return static_cast<std::int64_t>(reference(static_cast<double>(v[0])));
-        });
+        [](std::span<const std::int64_t> v) { return std::max<std::int64_t>(v[0], 0); });  // relu alone takes integers
   };
   def.samples = [integers, steps] { return pointwise_samples(1, integers ? kNumberDtypes : kFloatDtypes, steps); };
   return def;
