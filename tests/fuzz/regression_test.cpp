@@ -1,6 +1,8 @@
 // Graphs that once went wrong, shrunk, with the right values.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compile/pipeline.h"
 #include "fusion/fusion.h"
 #include "graph/interpret.h"
@@ -136,6 +138,83 @@ TEST(FuzzRegression, UniformValueUsedByLaterPhase) {
         EXPECT_EQ(v[31], -2);
         EXPECT_EQ(v[32], 2);
         EXPECT_EQ(v.back(), 2);
+      });
+}
+
+// +0 is larger than -0 in every extremum.
+TEST(FuzzRegression, SignedZerosInExtrema) {
+  const graph::Graph g = parse(R"(graph @g(x: f32[2]) {
+  %0 = clamp(x, 0.0, 2.0) : f32[2]
+  %1 = amax(x, axes=none, keepdim=false) : f32[]
+  %2 = amin(x, axes=none, keepdim=false) : f32[]
+  return %0, %1, %2
+})");
+  every_way(
+      g,
+      [] {
+        return std::vector{floats({-0.0f, 0.0f}, {2})};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_FALSE(std::signbit(values(out[0])[0]));
+        EXPECT_FALSE(std::signbit(values(out[1])[0]));
+        EXPECT_TRUE(std::signbit(values(out[2])[0]));
+      });
+}
+
+// More bits than a double has.
+TEST(FuzzRegression, ReluOfLargeIntegers) {
+  const graph::Graph g = parse(R"(graph @g(x: i64[2]) {
+  %0 = relu(x) : i64[2]
+  return %0
+})");
+  const std::int64_t large = (std::int64_t{1} << 62) + 1;
+  every_way(
+      g,
+      [&] {
+        Array a = Array::empty({2}, Dtype::i64);
+        a.data_as<std::int64_t>()[0] = large;
+        a.data_as<std::int64_t>()[1] = -large;
+        return std::vector{a};
+      },
+      [&](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(out[0].data_as<std::int64_t>()[0], large);
+        EXPECT_EQ(out[0].data_as<std::int64_t>()[1], 0);
+      });
+}
+
+// A layout without elements needs no memory, whatever its strides.
+TEST(FuzzRegression, NoMemoryForNothing) {
+  const graph::Graph g = parse(R"(graph @g(x: f32[0]) {
+  %0 = view(x, sizes=[0, 1]) : f32[0, 1]
+  %1 = slice(%0, axis=1, start=1, stop=none, step=1) : f32[0, 0]
+  %2 = add(%1, 1.0) : f32[0, 0]
+  return %2
+})");
+  every_way(
+      g, [] { return std::vector{floats({}, {0})}; },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(out[0].sizes(), (Dims{0, 0}));
+      });
+}
+
+// Two sums over rows in two phases of one kernel, each with its own count of rows.
+TEST(FuzzRegression, TwoColumnSumsInOneKernel) {
+  const graph::Graph g = parse(R"(graph @g(x: f64[8, 8]) {
+  %0 = mean(x, axes=[0], keepdim=true) : f64[1, 8]
+  %1 = sub(x, %0) : f64[8, 8]
+  %2 = mul(%1, %1) : f64[8, 8]
+  %3 = sum(%2, axes=[0], keepdim=true, dtype=none) : f64[1, 8]
+  return %3
+})");
+  every_way(
+      g,
+      [] {
+        Array x = Array::empty({8, 8}, Dtype::f64);
+        for (int i = 0; i < 64; ++i) x.data_as<double>()[i] = i / 8 % 2 ? 1 : 3;
+        return std::vector{x};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(values(out[0]), std::vector<double>(8, 8.0));
       });
 }
 
