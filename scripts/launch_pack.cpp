@@ -44,6 +44,9 @@ double number(const std::string& bytes, std::size_t i, const std::string& dtype)
   if (dtype == "f64") return at(double{});
   if (dtype == "i64") return static_cast<double>(at(std::int64_t{}));
   if (dtype == "i32") return at(std::int32_t{});
+  if (dtype == "i16") return at(std::int16_t{});
+  if (dtype == "i8") return at(std::int8_t{});
+  if (dtype == "u8") return at(std::uint8_t{});
   if (dtype == "boolean") return at(char{});
   if (dtype == "bf16") {
     const std::uint32_t wide = std::uint32_t{at(std::uint16_t{})} << 16;
@@ -56,7 +59,7 @@ double number(const std::string& bytes, std::size_t i, const std::string& dtype)
 }
 
 std::size_t width(const std::string& d) {
-  return d == "f64" || d == "i64" ? 8 : d == "f32" || d == "i32" ? 4 : d == "boolean" ? 1 : 2;
+  return d == "f64" || d == "i64" ? 8 : d == "f32" || d == "i32" ? 4 : d == "boolean" || d == "i8" || d == "u8" ? 1 : 2;
 }
 
 struct Launch {
@@ -66,7 +69,10 @@ struct Launch {
   std::vector<std::pair<std::string, std::size_t>> buffers;
 };
 
-void run(const std::string& folder, const Launch& l) {
+// Launches one after the other; every buffer is counted once.
+void measure(const std::string& folder, const Launch& l);
+
+void run(const std::string& folder, const Launch& l, int times = 1) {
   Handle module = nullptr, function = nullptr;
   const std::string cubin = read(folder + "/" + l.name + ".cubin");
   call("cuModuleLoadData", &module, cubin.data());
@@ -77,16 +83,32 @@ void run(const std::string& folder, const Launch& l) {
   slots.push_back(0);
   std::vector<void*> pointers;
   for (auto& s : slots) pointers.push_back(&s);
-  if (l.grid > 0)
+  Handle begin = nullptr, end = nullptr;
+  call("cuEventCreate", &begin, 0U);
+  call("cuEventCreate", &end, 0U);
+  for (int i = 0; l.grid > 0 && i < times; ++i) {
+    if (i == 1) call("cuEventRecord", begin, Handle{});
     call("cuLaunchKernel", function, l.grid, 1U, 1U, l.threads, 1U, 1U, l.shared, Handle{}, pointers.data(),
          static_cast<void**>(nullptr));
+  }
+  if (times > 1) call("cuEventRecord", end, Handle{});
   call("cuCtxSynchronize");
+  if (times > 1) {
+    float ms = 0;
+    call("cuEventElapsedTime", &ms, begin, end);
+    double bytes = 0;
+    for (const auto& b : l.buffers) bytes += static_cast<double>(b.second);
+    const double us = 1000.0 * ms / (times - 1);
+    std::printf("%-20s %9.1f us %6.2f TB/s\n", l.name.c_str(), us, bytes / us * 1e-6);
+  }
   call("cuModuleUnload", module);
 }
 
+void measure(const std::string& folder, const Launch& l) { run(folder, l, 51); }
+
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   const std::string folder = argv[1];
   driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (!driver) return std::printf("no libcuda: %s\n", dlerror()), 1;
@@ -136,6 +158,18 @@ int main(int, char** argv) {
       std::uint64_t bits;
       std::memcpy(&bits, &v, 8);
       l.slots.push_back(bits);
+    } else if (word == "space") {
+      std::size_t bytes = 0;
+      in >> bytes;
+      Address a = 0;
+      call("cuMemAlloc_v2", &a, bytes);
+      call("cuMemsetD8_v2", a, static_cast<unsigned char>(0), bytes);
+      addresses.push_back(a);
+      l.buffers.emplace_back("", bytes);
+      l.slots.push_back(a);
+    } else if (word == "measure") {
+      measure(folder, l);
+      for (Address a : addresses) call("cuMemFree_v2", a);
     } else if (word == "end") {
       run(folder, l);
       for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -159,13 +193,16 @@ int main(int, char** argv) {
       const double x = number(got, i, dtype), y = number(want, i, dtype);
       if (std::isnan(x) != std::isnan(y)) worst = INFINITY;
       if (std::isnan(x) || (x == y && std::signbit(x) == std::signbit(y))) continue;
-      worst = std::max(worst, x == y ? 1e-30 : std::abs(x - y) / std::max(std::abs(y), 1.0));
+      worst = std::max(worst, x == y                           ? INFINITY
+                              : std::isinf(x) || std::isinf(y) ? INFINITY
+                                                               : std::abs(x - y) / std::max(std::abs(y), 1.0));
     }
     ++compared;
     const bool bad = !(worst <= tolerance);
     wrong += bad;
-    std::printf("%-28s %-8s worst %.3g of %.3g%s\n", file.c_str(), dtype.c_str(), worst, tolerance,
-                bad ? "  WRONG" : "");
+    if (bad || argc > 2)
+      std::printf("%-28s %-8s worst %.3g of %.3g%s\n", file.c_str(), dtype.c_str(), worst, tolerance,
+                  bad ? "  WRONG" : "");
   }
   std::printf("%d outputs compared, %d wrong\n", compared, wrong);
   return wrong || !compared;

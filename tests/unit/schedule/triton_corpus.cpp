@@ -226,6 +226,25 @@ return b1 [$0] strides (1)
 return b2 [$0] strides (1)
 )";
 
+constexpr const char* kRandom = R"(buffer b0: f32[$0, $1] output
+buffer b1: f32[$0, $1] output
+scalar c0: i64 "seed"
+scalar c1: f64 "scale"
+kernel poi_random outer (i0 < $0, i1 < $1) {
+  phase {
+    %0 = random.f32 uniform c0 [$1*i0 + i1]
+    %1 = random.f32 normal c0 [$1*i0 + i1 + 4294967290]
+    %2 = scalar.f64 c1
+    %3 = cast.f32 %2
+    %4 = mul.f32 %0 %3
+    store b0[$1*i0 + i1] %4
+    store b1[$1*i0 + i1] %1
+  }
+}
+return b0 [$0, $1] strides ($1, 1)
+return b1 [$0, $1] strides ($1, 1)
+)";
+
 std::vector<TritonCase> make() {
   std::vector<TritonCase> all;
   const std::vector<std::vector<std::int64_t>> sizes = {{1, 1}, {3, 17}, {5, 64}, {2, 130}};
@@ -245,7 +264,13 @@ std::vector<TritonCase> make() {
   both("half", kHalf, "33", "20", 1e-2, true);
   both("integers", kIntegers, "10", "20", 0);
   both("truth", kTruth, "6", "90", 0, true);
+  both("random", kRandom, "12", "11", 0);
   all.push_back({"rows_large", head("rows", false) + fill(kRows, "16384", "8192"), {}, 0});
+  std::string half = fill(kSoftmax, "32768", "4096");
+  for (std::size_t at = half.find(": f32["); at != std::string::npos; at = half.find(": f32["))
+    half.replace(at, 6, ": bf16[");
+  all.push_back({"softmax_large", head("softmax", false) + half, {}, 0});
+  all.push_back({"columns_large", head("columns", false) + fill(kColumns, "16384", "8192"), {}, 0});
   all.push_back({"softmax_wide", head("softmax", false) + fill(kSoftmax, "1024", "65536"), {}, 0});
   all.push_back({"layernorm_large", head("layernorm", false) + fill(kLayernorm, "16384", "8192"), {}, 0});
   all.push_back({"transposed_large", head("transposed", false) + fill(kTransposed, "8192", "8192"), {}, 0});

@@ -66,6 +66,7 @@ class Packer {
       base::write_file_atomic(dir_ / (c.name + ".cubin"), binary.cubin);
     }
     for (std::size_t i = 0; i < c.small.size(); ++i) launch(c, p, kernel, binary, i);
+    if (c.small.empty()) measure(c, p, kernel, binary);
   }
 
   std::vector<PackedLaunch> finish() {
@@ -74,6 +75,20 @@ class Packer {
   }
 
  private:
+  // Static and too large for an interpreter: a line of sizes to be timed.
+  void measure(const TritonCase& c, const Program& p, const codegen::TritonKernelText& kernel,
+               const build::TritonBinary& binary) {
+    text_ += fmt::format("case {} 0\nfunction {}\ngrid {}\nthreads {}\nshared {}\n", c.name, kernel.function,
+                         value_of(p, {}, kernel.grid), 32 * binary.warps, binary.shared);
+    for (const TritonParameter& q : kernel.parameters) {
+      const loop::Buffer& b = p.buffers[static_cast<std::size_t>(q.id)];
+      std::int64_t bytes = byte_size(b.dtype);
+      for (std::int64_t n : sizes_of(p, {}, b)) bytes *= n;
+      text_ += fmt::format("space {}\n", bytes);
+    }
+    text_ += "measure\n";
+  }
+
   void launch(const TritonCase& c, const Program& p, const codegen::TritonKernelText& kernel,
               const build::TritonBinary& binary, std::size_t number) {
     loop::Bindings bindings;

@@ -11,6 +11,7 @@
 //   integer 64    double 1.5         arguments in their order
 //   constant XBLOCK 1
 //   end
+// or, for cases without small sizes, `space BYTES` for each buffer and `measure` at the end.
 #pragma once
 #include <stax/tensor/array.h>
 
