@@ -39,7 +39,9 @@ bool ExprText::plain_division(Expr e) const {
 }
 
 std::string ExprText::binary(std::string_view pattern, Expr e, const SymbolNames& names) const {
-  return fill_pattern(pattern, (*this)(e.operand(0), names), (*this)(e.operand(1), names));
+  std::string second = (*this)(e.operand(1), names);
+  if (e.operand(1).op() == Op::mul) second = fmt::format("({})", second);
+  return fill_pattern(pattern, (*this)(e.operand(0), names), second);
 }
 
 // A factor, product or division; the sign of its coefficient is taken out.
