@@ -41,11 +41,10 @@ OpDef softmax_like(const char* name, const char* doc, bool logarithm) {
   def.decompose = [logarithm](Graph& g, const Node& node, const std::vector<Value>& operands) {
     const Body b{g, node.where};
     const TensorType& t = operands[0].type();
-    if (t.rank() == 0)
-      return std::vector{b.cast(
-          b.add("full", {g.literal(logarithm ? 0.0 : 1.0)},
-                {{"sizes", std::vector<std::int64_t>{}}, {"dtype", t.dtype}, {"device", stax::to_string(t.device)}}),
-          t.dtype)};
+    if (t.rank() == 0) {  // 1, or NaN where x is not finite
+      const Value difference = b.add("sub", {operands[0], operands[0]});
+      return std::vector{logarithm ? difference : b.add("add", {difference, g.literal(1.0)})};
+    }
     std::int64_t axis = std::get<std::int64_t>(node.attributes.at("axis"));
     if (axis < 0) axis += t.rank();
     const Expr length = t.sizes[static_cast<std::size_t>(axis)];

@@ -218,5 +218,27 @@ TEST(FuzzRegression, TwoColumnSumsInOneKernel) {
       });
 }
 
+// NaN and infinity give NaN, also without an axis.
+TEST(FuzzRegression, SoftmaxOfOneNumber) {
+  const graph::Graph g = parse(R"(graph @g(x: f32[], y: f32[]) {
+  %0 = softmax(x, axis=0) : f32[]
+  %1 = log_softmax(x, axis=0) : f32[]
+  %2 = softmax(y, axis=0) : f32[]
+  %3 = log_softmax(y, axis=0) : f32[]
+  return %0, %1, %2, %3
+})");
+  every_way(
+      g,
+      [] {
+        return std::vector{floats({INFINITY}, {}), floats({-7}, {})};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_TRUE(std::isnan(values(out[0])[0]));
+        EXPECT_TRUE(std::isnan(values(out[1])[0]));
+        EXPECT_EQ(values(out[2])[0], 1);
+        EXPECT_EQ(values(out[3])[0], 0);
+      });
+}
+
 }  // namespace
 }  // namespace stax::fuzz

@@ -113,7 +113,7 @@ Maybe sign_like(Builder& b, const Step& s, Random& r) {
   const char* op = r.pick(std::vector<const char*>{"neg", "abs", "relu", "sign", "clone"});
   if (op[0] == 's' && !x.facts.exact) op = "neg";
   Facts f = x.facts;
-  if (op[0] == 's') f.magnitude = 1;
+  if (op[0] == 's' && f.finite()) f.magnitude = 1;
   return b.add(op, {x.value}, {}, f);
 }
 
