@@ -178,14 +178,14 @@ void TritonChooser::choose_rows() {
     }
     longest = std::max(longest, phase.block);
   }
-  // Short rows share a program; about 4k elements a program, 8 to 32 elements a thread.
+  // Short rows share a program; about 4k elements a program, 32 elements a thread.
   if (!k_.outer.empty()) {
     s_.x_block = std::clamp<std::int64_t>(4096 / longest, 1, 64);
     s_.x_block = std::min(s_.x_block, power_at_least(units()));
     while (s_.x_block > 1 && units() / s_.x_block < 2 * target_.multiprocessors) s_.x_block /= 2;
   }
   const std::int64_t elements = s_.x_block * longest;
-  s_.warps = static_cast<int>(std::clamp<std::int64_t>(elements / 512, 1, longest > 8192 ? 16 : 8));
+  s_.warps = static_cast<int>(std::clamp<std::int64_t>(elements / 1024, 1, longest > 8192 ? 16 : 8));
 }
 
 // Columns: tiles of 8 or more rows by a contiguous block of columns.

@@ -135,10 +135,10 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
   if (v.combine == CombineOp::online_softmax) {
     out_.format_line("v{} = tl.reduce({}, 1, stax_max, keep_dims=True)", id,
                      only(x, triton_literal(triton_extreme(v.dtype, false), v.dtype)));
-    const std::string weight =
-        format("tl.where({0} == float(\"-inf\"), tl.full([], 0.0, {1}), libdevice.exp({0} - v{2}))", x, type, id);
-    out_.format_line("v{}_1 = tl.reduce({}, 1, stax_add, keep_dims=True)", id,
-                     only(weight, format("tl.full([], 0.0, {})", type)));
+    // A row of -inf weighs nothing; elsewhere -inf does by itself.
+    out_.format_line("w{0} = tl.reduce({1}, 1, stax_add, keep_dims=True)", id,
+                     only(format("libdevice.exp({} - v{})", x, id), format("tl.full([], 0.0, {})", type)));
+    out_.format_line("v{0}_1 = tl.where(v{0} == float(\"-inf\"), tl.full([], 0.0, {1}), w{0})", id, type);
     return;
   }
   const std::string zero = format("tl.full([], 0.0, {})", type);
