@@ -103,6 +103,16 @@ TEST(LoopVerify, UnitsAreIndependent) {
     phase (r < m) { %0 = load x[m*a + r] store y[m*a + r] %0 }
     phase { %1 = load y[m*a + m - 1] store z[a] %1 }
   })")));
+  // So is an element of its own column that it overwrites later: 6a = a + 5r at r = a.
+  EXPECT_NO_THROW(program_of(with_buffers(R"(kernel k outer (a < 5) {
+    phase { %0 = load y[6*a] store z[a] %0 }
+    phase (r < 5) { %1 = load x[r] store y[a + 5*r] %1 }
+  })")));
+  expect_refused(with_buffers(R"(kernel k outer (a < 5) {
+    phase { %0 = load y[6*a + 5] store z[a] %0 }
+    phase (r < 5) { %1 = load x[r] store y[a + 5*r] %1 }
+  })"),
+                 "another unit may store it");
 }
 
 TEST(LoopVerify, AddressesInBounds) {
