@@ -23,10 +23,9 @@ TEST(ItemErrors, OtherwiseTheFunctionRunsUncompiledAndSaysSo) {
 }
 
 TEST(ItemErrors, MoreThanOneElement) {
-  EXPECT_EQ(message_of([] {
-              (void)zeros({3, 4}).item<float>();
-            }),
-            "item: the tensor has 12 elements, not 1" + at() + ". Use to_vector, or index the element");
+  const Tensor t = zeros({3, 4});
+  const std::string message = message_of([&] { (void)t.item<float>(); });
+  EXPECT_EQ(message, "item: the tensor has 12 elements, not 1" + at(-1) + ". Use to_vector, or index the element");
 }
 
 }  // namespace
