@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/common/levels.h"
 #include "codegen/common/same_value.h"
 #include "schedule/access.h"
 #include "schedule/schedule.h"
@@ -261,9 +262,10 @@ void Chooser::choose_kept() {
   std::vector<bool> replaced(k_.values.size(), false);
   for (const Phase& p : k_.phases) {
     if (p.inner.size() != 1) continue;
+    const codegen::Levels levels(k_, p, {p.inner[0].var}, [](ValueId) { return 0; });
     for (ValueId v = p.end - 1; v >= p.begin; --v) {  // whole expressions before their parts
       const Value& value = k_.values[static_cast<std::size_t>(v)];
-      if (replaced[static_cast<std::size_t>(v)]) continue;
+      if (replaced[static_cast<std::size_t>(v)] || levels.of(v) == 0) continue;  // or the same along the row
       const bool weights = value.op == ScalarOp::combine && value.combine == loop::CombineOp::online_softmax;
       if (!weights && (value.op == ScalarOp::combine || recomputation_cost(k_, v, p.begin) < kWorthwhile)) continue;
       const auto readers = codegen::readers_of_kept(k_, v);

@@ -67,6 +67,7 @@ Case::Case(const Recipe& r) : recipe_(r), graph_(build_graph(r)) {
   settings_.strict_numerics = r.strict;
   graph::verify(graph_.graph);
   sizes_.push_back(r.sizes);
+  if (r.dynamic) (void)compiler::run_passes(graph_.graph, settings_);  // they decide too: the guards are complete now
   if (r.dynamic)
     for (const auto& other : r.other_sizes)
       if (sizes_.size() < 4 && serves(other)) sizes_.push_back(other);

@@ -240,5 +240,28 @@ TEST(FuzzRegression, SoftmaxOfOneNumber) {
       });
 }
 
+// A dear value that is the same along the row is not kept for a later pass over it.
+TEST(FuzzRegression, UniformValueInTwoPasses) {
+  const graph::Graph g = parse(R"(graph @g(x: f64[1]) {
+  %0 = trunc_divide(x, -0.5) : f64[1]
+  %1 = expand(%0, sizes=[20]) : f64[20] strides (0)
+  %2 = cumsum(%1, axis=0, dtype=none) : f64[20]
+  %3 = sum(%1, axes=none, keepdim=true, dtype=none) : f64[1]
+  return %3, %2
+})");
+  every_way(
+      g,
+      [] {
+        Array x = Array::empty({1}, Dtype::f64);
+        *x.data_as<double>() = 3.25;
+        return std::vector{x};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(values(out[0])[0], -120);
+        EXPECT_EQ(values(out[1])[19], -120);
+        EXPECT_EQ(values(out[1])[0], -6);
+      });
+}
+
 }  // namespace
 }  // namespace stax::fuzz

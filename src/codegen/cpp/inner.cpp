@@ -200,6 +200,8 @@ void KernelEmitter::find_kept_rows() {
   for (const loop::KeptValue& kept : s_.keep) {
     const Phase& p = k_.phases[static_cast<std::size_t>(loop::phase_of(k_, kept.value))];
     STAX_CHECK(p.inner.size() == 1, format("kernel {}: %{} is of no row", k_.name, kept.value));
+    // The same along the row: nothing to keep.
+    if (Levels(k_, p, {p.inner[0].var}, [](ValueId) { return 0; }).of(kept.value) == 0) continue;
     Kept row{format("keep{}", kept.value), p.inner[0].extent, kept.limit, readers_of_kept(k_, kept.value)};
     if (value(kept.value).op == ScalarOp::combine) {
       row.row = format("w{}", kept.value);
