@@ -146,7 +146,7 @@ class InferContext {
 };
 
 std::vector<Expr> row_major_strides(symbolic::Context& context, const std::vector<Expr>& sizes);
-std::string size_text(Expr size);  // "128"; with its hint where symbolic: "s0 (=64)"
+std::string size_text(Expr size);                        // "128"; with its hint where symbolic: "s0 (=64)"
 std::string shape_text(const std::vector<Expr>& sizes);  // "[s0, 128]", with hints where symbolic: "[s0 (=64), 128]"
 
 // Lowering of one graph to a loop program: where each value lives, and helpers for the common forms.

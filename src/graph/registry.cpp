@@ -21,15 +21,18 @@ struct Registry {
     ops["input"] = OpDef{.name = "input",
                          .doc = "An input of the graph.",
                          .params = {{"index", ParamKind::integer, {}, "position"}},
-                         .internal = true, .infer = no_infer};
+                         .internal = true,
+                         .infer = no_infer};
     ops["literal"] = OpDef{.name = "literal",
                            .doc = "A host scalar that is known.",
                            .params = {{"value", ParamKind::floating, {}, "the number"}},
-                           .internal = true, .infer = no_infer};
+                           .internal = true,
+                           .infer = no_infer};
     ops["size"] = OpDef{.name = "size",
                         .doc = "A size used as a number.",
                         .params = {{"value", ParamKind::dim, {}, "the expression"}},
-                        .internal = true, .infer = no_infer};
+                        .internal = true,
+                        .infer = no_infer};
   }
 };
 

@@ -106,7 +106,8 @@ ReductionShape reduction_shape(InferContext& c, std::string_view axes_name, bool
   const TensorType& x = c.type(0);
   ReductionShape s;
   s.axes = c.axes(axes_name, x.rank());
-  if (single_axis && !c.none(axes_name) && x.rank() > 0 && s.axes.size() != 1) c.error("takes one axis, or none for all");
+  if (single_axis && !c.none(axes_name) && x.rank() > 0 && s.axes.size() != 1)
+    c.error("takes one axis, or none for all");
   s.count = c.context().constant(1);
   std::size_t next = 0;
   for (int i = 0; i < x.rank(); ++i) {

@@ -45,7 +45,8 @@ void sweep(const MathFunction& f, const std::vector<Map1*>& kernels, std::uint64
   std::vector<float> x(kChunk), y(kChunk), y0(kChunk);
   std::vector<double> reference(kChunk);
   for (std::uint64_t chunk = first; chunk < kChunks; chunk += step) {
-    for (std::uint64_t i = 0; i < kChunk; ++i) x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(chunk * kChunk + i));
+    for (std::uint64_t i = 0; i < kChunk; ++i)
+      x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(chunk * kChunk + i));
     for (std::uint64_t i = 0; i < kChunk; ++i) reference[i] = f.reference(x[i]);
     kernels[0](x.data(), y0.data(), kChunk);
     const Worst before = worst[0];
@@ -55,7 +56,8 @@ void sweep(const MathFunction& f, const std::vector<Map1*>& kernels, std::uint64
       if (std::memcmp(y.data(), y0.data(), kChunk * sizeof(float)) != 0) {
         check(f, x, y, reference, worst[k]);
       } else {  // the same bits: the same errors
-        if (worst[0].ulp > before.ulp && worst[0].ulp > worst[k].ulp) worst[k].ulp = worst[0].ulp, worst[k].at = worst[0].at;
+        if (worst[0].ulp > before.ulp && worst[0].ulp > worst[k].ulp)
+          worst[k].ulp = worst[0].ulp, worst[k].at = worst[0].at;
         worst[k].beyond += worst[0].beyond - before.beyond;
       }
     }

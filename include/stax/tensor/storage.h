@@ -47,7 +47,8 @@ class Storage {
   bool version_trusted() const {
     return !escaped_.load(std::memory_order_acquire) || constant_.load(std::memory_order_acquire);
   }
-  // From now on the process's death hook is told when this storage ends (by what keeps things derived from its contents).
+  // From now on the process's death hook is told when this storage ends (by what keeps things derived from its
+  // contents).
   void watch() { watched_.store(true, std::memory_order_release); }
   // Set once, before the first watch(). The hook must not throw.
   static void set_death_hook(void (*hook)(std::uint64_t id)) { death_hook_.store(hook); }

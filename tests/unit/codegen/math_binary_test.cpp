@@ -27,8 +27,8 @@ extern "C" void fma_f32(const f32* a, const f32* b, f32* y, i64 n) {
 )";
 
 MathKernel build(int width, std::string_view flags) {
-  const std::string_view snippets[] = {"loadstore", "pow",     "fmod", "round", "sqrt",  "arith", "exp",  "log",
-                                       "tanh",      "sigmoid", "erf",  "trig",  "exp2",  "expm1", "log2", "log1p"};
+  const std::string_view snippets[] = {"loadstore", "pow",     "fmod", "round", "sqrt", "arith", "exp",  "log",
+                                       "tanh",      "sigmoid", "erf",  "trig",  "exp2", "expm1", "log2", "log1p"};
   return {snippets, kBody, width, flags};
 }
 
@@ -44,14 +44,30 @@ Pairs<T> pairs() {
   Pairs<T> p;
   std::mt19937_64 generator(5);
   std::uniform_real_distribution<double> exponent(-30, 30), mantissa(1, 2);
-  const auto pick = [&] { return static_cast<T>((generator() & 1 ? 1 : -1) * std::exp2(exponent(generator)) * mantissa(generator)); };
+  const auto pick = [&] {
+    return static_cast<T>((generator() & 1 ? 1 : -1) * std::exp2(exponent(generator)) * mantissa(generator));
+  };
   for (int i = 0; i < 40000; ++i) p.a.push_back(pick()), p.b.push_back(pick());
   for (int i = 0; i < 20000; ++i) {  // small integers and halves: exact quotients, odd and even powers
     p.a.push_back(static_cast<T>(static_cast<int>(generator() % 200) - 100) / 2);
     p.b.push_back(static_cast<T>(static_cast<int>(generator() % 40) - 20) / 2);
   }
-  const T special[] = {0, 1, 2, T(0.5), 3, T(1.5), T(16777215), T(16777216), T(0x1p30), Limits::min(), Limits::denorm_min(), Limits::max(),
-                       Limits::infinity(), Limits::quiet_NaN(), std::nextafter(T(1), T(2)), std::nextafter(T(1), T(0))};
+  const T special[] = {0,
+                       1,
+                       2,
+                       T(0.5),
+                       3,
+                       T(1.5),
+                       T(16777215),
+                       T(16777216),
+                       T(0x1p30),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       Limits::max(),
+                       Limits::infinity(),
+                       Limits::quiet_NaN(),
+                       std::nextafter(T(1), T(2)),
+                       std::nextafter(T(1), T(0))};
   for (const T x : special)
     for (const T y : special)
       for (const T s : {x, -x})
@@ -63,7 +79,8 @@ Pairs<T> pairs() {
 template <class T>
 std::vector<T> run(const MathKernel& kernel, const std::string& name, const Pairs<T>& p) {
   std::vector<T> y(p.a.size());
-  const auto call = kernel.function<void(const T*, const T*, T*, std::int64_t)>(name + (sizeof(T) == 4 ? "_f32" : "_f64"));
+  const auto call =
+      kernel.function<void(const T*, const T*, T*, std::int64_t)>(name + (sizeof(T) == 4 ? "_f32" : "_f64"));
   call(p.a.data(), p.b.data(), y.data(), static_cast<std::int64_t>(y.size()));
   return y;
 }
@@ -78,7 +95,8 @@ void expect_exact(const MathKernel& kernel, const std::string& name, const Pairs
   const std::vector<T> y = run(kernel, name, p);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const T expected = reference(p.a[i], p.b[i]);
-    ASSERT_TRUE(same(y[i], expected)) << name << "(" << p.a[i] << ", " << p.b[i] << ") = " << y[i] << ", not " << expected;
+    ASSERT_TRUE(same(y[i], expected)) << name << "(" << p.a[i] << ", " << p.b[i] << ") = " << y[i] << ", not "
+                                      << expected;
   }
 }
 
@@ -124,7 +142,8 @@ void check_exact(const MathKernel& kernel) {
   expect_exact(kernel, "sign", p, [](T a, T) { return std::isnan(a) ? a : T((a > 0) - (a < 0)); });
 }
 
-const std::pair<int, const char*> kSettings[] = {{16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}};
+const std::pair<int, const char*> kSettings[] = {
+    {16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}};
 
 TEST(KernelFloats, ExactOperations) {
   for (const auto& [width, flags] : kSettings) {
@@ -156,8 +175,8 @@ TEST(KernelFloats, FusedMultiplyAddRoundsOnce) {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = -p.a[i] * p.b[i];
     std::vector<float> expected(y.size());
     for (std::size_t i = 0; i < y.size(); ++i) expected[i] = std::fma(p.a[i], p.b[i], y[i]);
-    kernel.function<void(const float*, const float*, float*, std::int64_t)>("fma_f32")(p.a.data(), p.b.data(), y.data(),
-                                                                                   static_cast<std::int64_t>(y.size()));
+    kernel.function<void(const float*, const float*, float*, std::int64_t)>("fma_f32")(
+        p.a.data(), p.b.data(), y.data(), static_cast<std::int64_t>(y.size()));
     for (std::size_t i = 0; i < y.size(); ++i) ASSERT_TRUE(same(y[i], expected[i])) << p.a[i] << " " << p.b[i];
   }
 }

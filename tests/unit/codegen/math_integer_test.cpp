@@ -48,15 +48,18 @@ void check(const MathKernel& kernel, const std::string& type) {
   std::vector<T> a, b;
   if constexpr (sizeof(T) == 1) {
     for (int x = Limits::min(); x <= Limits::max(); ++x)
-      for (int y = Limits::min(); y <= Limits::max(); ++y) a.push_back(static_cast<T>(x)), b.push_back(static_cast<T>(y));
+      for (int y = Limits::min(); y <= Limits::max(); ++y)
+        a.push_back(static_cast<T>(x)), b.push_back(static_cast<T>(y));
   } else {
     std::mt19937_64 generator(11);
     for (int i = 0; i < 200000; ++i) {
       const auto pick = [&] { return static_cast<T>(static_cast<T>(generator()) >> generator() % (8 * sizeof(T))); };
       a.push_back(pick()), b.push_back(pick());
     }
-    for (const T x : {Limits::min(), Limits::max(), T(0), T(1), T(-1), T(7), T(-7), T(Limits::max() - 1), T(Limits::min() + 1)})
-      for (const T y : {Limits::min(), Limits::max(), T(0), T(1), T(-1), T(2), T(-2), T(3), T(Limits::max() - 1)}) a.push_back(x), b.push_back(y);
+    for (const T x :
+         {Limits::min(), Limits::max(), T(0), T(1), T(-1), T(7), T(-7), T(Limits::max() - 1), T(Limits::min() + 1)})
+      for (const T y : {Limits::min(), Limits::max(), T(0), T(1), T(-1), T(2), T(-2), T(3), T(Limits::max() - 1)})
+        a.push_back(x), b.push_back(y);
     while (a.size() % 16 != 0) a.push_back(1), b.push_back(1);
   }
   const auto n = static_cast<std::int64_t>(a.size());
@@ -81,7 +84,8 @@ void check(const MathKernel& kernel, const std::string& type) {
     for (T& v : b) v = static_cast<T>(v % 40);
     std::vector<T> p(n);
     kernel.function<Call>("int_pow_" + type + form)(a.data(), b.data(), p.data(), n);
-    for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(p[i], power(a[i], b[i])) << type << form << " " << +a[i] << " ^ " << +b[i];
+    for (std::int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(p[i], power(a[i], b[i])) << type << form << " " << +a[i] << " ^ " << +b[i];
   }
   const auto zero = kernel.function<int(const T*)>("zero_" + type);
   std::vector<T> ones(16, 1);
@@ -92,7 +96,8 @@ void check(const MathKernel& kernel, const std::string& type) {
 
 TEST(KernelIntegers, DivisionAndPower) {
   const std::string_view snippets[] = {"loadstore", "intdiv"};
-  for (const auto& [width, flags] : {std::pair{16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}}) {
+  for (const auto& [width, flags] :
+       {std::pair{16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}}) {
     const MathKernel kernel(snippets, kBody, width, flags);
     check<std::int8_t>(kernel, "i8");
     check<std::uint8_t>(kernel, "u8");

@@ -86,7 +86,8 @@ double ulp_error(float y, double reference) {
   if (y == 0 && nearest == 0) return std::numeric_limits<double>::infinity();  // the sign of zero
   // 2^(e - 23) for a reference in [2^e, 2^(e+1)), e no less than that of the smallest normal float32
   const double magnitude = std::clamp(std::fabs(reference), 0x1p-126, 0x1.fffffep127);
-  const double last_place = std::bit_cast<double>((std::bit_cast<std::uint64_t>(magnitude) & 0x7ff0000000000000) - (std::uint64_t{23} << 52));
+  const double last_place =
+      std::bit_cast<double>((std::bit_cast<std::uint64_t>(magnitude) & 0x7ff0000000000000) - (std::uint64_t{23} << 52));
   const double at = std::isinf(y) ? std::copysign(0x1p128, y) : y;
   return std::fabs(at - reference) / last_place;
 }
@@ -97,10 +98,10 @@ double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / 
 
 std::span<const MathFunction> math_functions() {
   static const MathFunction all[] = {
-      {"exp", "exp", std::exp, 2},       {"log", "log", std::log, 2},          {"tanh", "tanh", std::tanh, 2},
-      {"erf", "erf", std::erf, 2},       {"sigmoid", "sigmoid", sigmoid, 2},   {"sin", "trig", std::sin, 2},
-      {"cos", "trig", std::cos, 2},      {"exp2", "exp2", std::exp2, 4},       {"expm1", "expm1", std::expm1, 4},
-      {"log2", "log2", std::log2, 4},    {"log1p", "log1p", std::log1p, 4},
+      {"exp", "exp", std::exp, 2},    {"log", "log", std::log, 2},        {"tanh", "tanh", std::tanh, 2},
+      {"erf", "erf", std::erf, 2},    {"sigmoid", "sigmoid", sigmoid, 2}, {"sin", "trig", std::sin, 2},
+      {"cos", "trig", std::cos, 2},   {"exp2", "exp2", std::exp2, 4},     {"expm1", "expm1", std::expm1, 4},
+      {"log2", "log2", std::log2, 4}, {"log1p", "log1p", std::log1p, 4},
   };
   return all;
 }

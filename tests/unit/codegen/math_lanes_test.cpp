@@ -11,8 +11,11 @@
 namespace stax::codegen {
 namespace {
 
-const std::pair<int, const char*> kSettings[] = {{16, "-march=x86-64"}, {32, "-march=x86-64-v3"}, {16, "-march=native"},
-                                                 {32, "-march=native"}, {64, "-march=native"}};
+const std::pair<int, const char*> kSettings[] = {{16, "-march=x86-64"},
+                                                 {32, "-march=x86-64-v3"},
+                                                 {16, "-march=native"},
+                                                 {32, "-march=native"},
+                                                 {64, "-march=native"}};
 
 TEST(KernelLanes, ComparisonsAndSelections) {
   const std::string_view snippets[] = {"loadstore", "arith"};
@@ -57,7 +60,8 @@ extern "C" int all_of(const b8* m) { return v::all(v::load(m)); }
         one("ne", [](T x, T z) { return x != z; });
       }
     };
-    check(0.0f, "f32"), check(0.0, "f64"), check(std::int8_t(), "i8"), check(std::uint8_t(), "u8"), check(std::int16_t(), "i16");
+    check(0.0f, "f32"), check(0.0, "f64"), check(std::int8_t(), "i8"), check(std::uint8_t(), "u8"),
+        check(std::int16_t(), "i16");
     check(std::int32_t(), "i32"), check(std::int64_t(), "i64");
     for (int at = 0; at <= lanes; ++at) {
       bool one[16] = {}, zero[16];
@@ -105,8 +109,10 @@ BOOL(f32) BOOL(f64) BOOL(i8) BOOL(u8) BOOL(i16) BOOL(i32) BOOL(i64)
           if constexpr (std::is_same_v<A, bool>) {
             v = generator() % 2 == 0;
           } else if constexpr (std::is_floating_point_v<A>) {
-            const double values[] = {NAN, INFINITY, -INFINITY, 3e9, -3e9, 1e19, -1e19, 255.9, -1.5, 300.25, 0.4, -0.0, 2147483647.0, -2147483648.0};
-            v = static_cast<A>(round < 20 ? static_cast<double>(static_cast<int>(generator() % 400) - 200) / 3 : values[generator() % 14]);
+            const double values[] = {NAN,   INFINITY, -INFINITY, 3e9, -3e9, 1e19,         -1e19,
+                                     255.9, -1.5,     300.25,    0.4, -0.0, 2147483647.0, -2147483648.0};
+            v = static_cast<A>(round < 20 ? static_cast<double>(static_cast<int>(generator() % 400) - 200) / 3
+                                          : values[generator() % 14]);
           } else {
             v = static_cast<A>(static_cast<A>(generator()) >> generator() % (8 * sizeof(A)));
           }
@@ -114,7 +120,8 @@ BOOL(f32) BOOL(f64) BOOL(i8) BOOL(u8) BOOL(i16) BOOL(i32) BOOL(i64)
         kernel.function<void(const A*, B*)>(a + "_" + b)(x, y);
         for (int i = 0; i < lanes; ++i) {
           const B e = convert<B>(x[i]);
-          ASSERT_TRUE(y[i] == e || (y[i] != y[i] && e != e)) << a << " to " << b << ": " << +x[i] << " gives " << +y[i] << " " << width << flags;
+          ASSERT_TRUE(y[i] == e || (y[i] != y[i] && e != e))
+              << a << " to " << b << ": " << +x[i] << " gives " << +y[i] << " " << width << flags;
         }
       }
     };
@@ -123,7 +130,8 @@ BOOL(f32) BOOL(f64) BOOL(i8) BOOL(u8) BOOL(i16) BOOL(i32) BOOL(i64)
       one(v, std::int16_t(), a, "i16"), one(v, std::int32_t(), a, "i32"), one(v, std::int64_t(), a, "i64");
       if constexpr (!std::is_same_v<A, bool>) one(v, false, a, "b8");
     };
-    from(0.0f, "f32"), from(0.0, "f64"), from(std::int8_t(), "i8"), from(std::uint8_t(), "u8"), from(std::int16_t(), "i16");
+    from(0.0f, "f32"), from(0.0, "f64"), from(std::int8_t(), "i8"), from(std::uint8_t(), "u8"),
+        from(std::int16_t(), "i16");
     from(std::int32_t(), "i32"), from(std::int64_t(), "i64"), from(false, "b8");
   }
 }
@@ -141,7 +149,8 @@ RED(f32) RED(f64) RED(i32) RED(i64) RED(i8)
       std::mt19937 generator(8);
       for (int round = 0; round < 40; ++round) {
         T x[16], y[4], sum[16], product[16];
-        for (T& v : x) v = static_cast<T>(static_cast<int>(generator() % 2000) - 1000) / T(std::is_floating_point_v<T> ? 7 : 1);
+        for (T& v : x)
+          v = static_cast<T>(static_cast<int>(generator() % 2000) - 1000) / T(std::is_floating_point_v<T> ? 7 : 1);
         if constexpr (std::is_floating_point_v<T>)
           if (round >= 30) x[generator() % lanes] = std::numeric_limits<T>::quiet_NaN();
         T largest = x[0], smallest = x[0];
@@ -152,7 +161,11 @@ RED(f32) RED(f64) RED(i32) RED(i64) RED(i8)
           sum[i] = product[i] = x[i];
         }
         for (int half = lanes / 2; half > 0; half /= 2)
-          for (int i = 0; i < half; ++i) sum[i] = static_cast<T>(sum[i] + sum[i + half]), product[i] = static_cast<T>(product[i] * static_cast<std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>>(product[i + half]));
+          for (int i = 0; i < half; ++i)
+            sum[i] = static_cast<T>(sum[i] + sum[i + half]),
+            product[i] =
+                static_cast<T>(product[i] * static_cast<std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>>(
+                                                product[i + half]));
         kernel.function<void(const T*, T*)>("red_" + type)(x, y);
         if (nan) {
           for (const T v : y) EXPECT_TRUE(v != v);
@@ -164,7 +177,8 @@ RED(f32) RED(f64) RED(i32) RED(i64) RED(i8)
         }
       }
     };
-    check(0.0f, "f32"), check(0.0, "f64"), check(std::int32_t(), "i32"), check(std::int64_t(), "i64"), check(std::int8_t(), "i8");
+    check(0.0f, "f32"), check(0.0, "f64"), check(std::int32_t(), "i32"), check(std::int64_t(), "i64"),
+        check(std::int8_t(), "i8");
   }
 }
 
@@ -196,7 +210,8 @@ ARG(i16, argmin, 0x7fff) ARG(f64, argmax, -__builtin_inf())
         std::size_t best = 0;
         for (std::size_t i = 1; i < x.size(); ++i)
           if (x[best] == x[best] && (x[i] != x[i] || (largest ? x[i] > x[best] : x[i] < x[best]))) best = i;
-        ASSERT_EQ(f(x.data(), static_cast<std::int64_t>(x.size())), static_cast<std::int64_t>(best)) << name << " " << width;
+        ASSERT_EQ(f(x.data(), static_cast<std::int64_t>(x.size())), static_cast<std::int64_t>(best))
+            << name << " " << width;
       }
     };
     check(0.0f, "argmax_f32", true), check(0.0f, "argmin_f32", false), check(std::int64_t(), "argmax_i64", true);

@@ -29,8 +29,11 @@ class Guarded {
   char* base_;
 };
 
-const std::pair<int, const char*> kSettings[] = {{16, "-march=x86-64"}, {32, "-march=x86-64-v3"}, {16, "-march=native"},
-                                                 {32, "-march=native"}, {64, "-march=native"}};
+const std::pair<int, const char*> kSettings[] = {{16, "-march=x86-64"},
+                                                 {32, "-march=x86-64-v3"},
+                                                 {16, "-march=native"},
+                                                 {32, "-march=native"},
+                                                 {64, "-march=native"}};
 
 template <class T>
 void check_parts(const MathKernel& kernel, const std::string& type, int lanes) {
@@ -40,7 +43,8 @@ void check_parts(const MathKernel& kernel, const std::string& type, int lanes) {
     for (const bool at_end : {false, true}) {
       char* x = at_end ? in.last() - n * sizeof(T) : in.first();
       char* y = at_end ? out.last() - n * sizeof(T) : out.first();
-      for (std::size_t i = 0; i < n * sizeof(T); ++i) x[i] = static_cast<char>(i % 2 == 0 || sizeof(T) > 1 ? i % 60 + 1 : 0);
+      for (std::size_t i = 0; i < n * sizeof(T); ++i)
+        x[i] = static_cast<char>(i % 2 == 0 || sizeof(T) > 1 ? i % 60 + 1 : 0);
       if (type == "b8")
         for (int i = 0; i < n; ++i) x[i] = static_cast<char>(i % 3 == 0);
       std::memset(out.first(), 0x55, kPage);
@@ -101,11 +105,13 @@ extern "C" void streamed(const f32* x, f32* y, const bf16* h, bf16* g) {
         EXPECT_EQ(y[300 - j], j % 2 == 0 ? x[200 + s * (j / 2)] : -1.0f) << width << " stride " << s << " lane " << j;
     }
     std::vector<std::int64_t> a = {7, 1, 8, 2, 9, 3}, b(lanes, -1);
-    kernel.function<void(const std::int64_t*, std::int64_t, std::int64_t*, std::int64_t)>("strided_part")(a.data(), 2, b.data(), 3);
+    kernel.function<void(const std::int64_t*, std::int64_t, std::int64_t*, std::int64_t)>("strided_part")(a.data(), 2,
+                                                                                                          b.data(), 3);
     EXPECT_EQ(std::vector(b.begin(), b.begin() + 4), (std::vector<std::int64_t>{7, 8, 9, lanes > 3 ? -1 : b[3]}));
     const std::int64_t at[] = {390, 0, 17};
     std::fill(y.begin(), y.end(), -1.0f);
-    kernel.function<void(const float*, const std::int64_t*, float*, std::int64_t)>("gathered")(x.data(), at, y.data(), 3);
+    kernel.function<void(const float*, const std::int64_t*, float*, std::int64_t)>("gathered")(x.data(), at, y.data(),
+                                                                                               3);
     EXPECT_EQ(y[390], 390.0f);
     EXPECT_EQ(y[0], 0.0f);
     EXPECT_EQ(y[17], 17.0f);
@@ -113,7 +119,8 @@ extern "C" void streamed(const f32* x, f32* y, const bf16* h, bf16* g) {
     alignas(64) float out[16] = {};
     alignas(64) std::uint16_t half_in[16], half_out[16] = {};
     for (int j = 0; j < 16; ++j) half_in[j] = static_cast<std::uint16_t>(0x3f80 + j);
-    kernel.function<void(const float*, float*, const std::uint16_t*, std::uint16_t*)>("streamed")(x.data() + 1, out, half_in, half_out);
+    kernel.function<void(const float*, float*, const std::uint16_t*, std::uint16_t*)>("streamed")(x.data() + 1, out,
+                                                                                                  half_in, half_out);
     for (int j = 0; j < lanes; ++j) {
       EXPECT_EQ(out[j], x[1 + j]);
       EXPECT_EQ(half_out[j], half_in[j]);
@@ -125,7 +132,8 @@ extern "C" void streamed(const f32* x, f32* y, const bf16* h, bf16* g) {
 std::uint16_t nearest_bf16(float x) {
   const auto u = std::bit_cast<std::uint32_t>(x);
   const auto value = [](std::uint32_t h) {
-    return (h & 0x7fff) == 0x7f80 ? std::copysign(0x1p128, h & 0x8000 ? -1.0 : 1.0) : static_cast<double>(std::bit_cast<float>(h << 16));
+    return (h & 0x7fff) == 0x7f80 ? std::copysign(0x1p128, h & 0x8000 ? -1.0 : 1.0)
+                                  : static_cast<double>(std::bit_cast<float>(h << 16));
   };
   if (std::isinf(x)) return static_cast<std::uint16_t>(u >> 16);
   const std::uint32_t lo = u >> 16, hi = lo + 1;
@@ -151,7 +159,8 @@ WAYS(bf16) WAYS(f16)
       x.push_back(std::bit_cast<float>((h << 16 | 0x8000) + d));
       const float a = static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(h)));
       const float b = static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(h + 1)));
-      if (std::isfinite(a) && std::isfinite(b)) x.push_back(std::bit_cast<float>(std::bit_cast<std::uint32_t>((a + b) / 2) + d));
+      if (std::isfinite(a) && std::isfinite(b))
+        x.push_back(std::bit_cast<float>(std::bit_cast<std::uint32_t>((a + b) / 2) + d));
     }
   for (const float v : {65519.996f, 65520.0f, 65536.0f, -65520.0f, INFINITY, -INFINITY}) x.push_back(v);
   while (x.size() % 16 != 0) x.push_back(0.0f);
@@ -179,7 +188,10 @@ WAYS(bf16) WAYS(f16)
     kernel.function<From>("from_f16")(all.data(), wide.data(), 65536);
     for (int i = 0; i < 65536; ++i) {
       const auto expected = static_cast<float>(std::bit_cast<_Float16>(all[i]));
-      ASSERT_TRUE(std::isnan(expected) ? std::isnan(wide[i]) : std::bit_cast<std::uint32_t>(wide[i]) == std::bit_cast<std::uint32_t>(expected)) << i;
+      ASSERT_TRUE(std::isnan(expected)
+                      ? std::isnan(wide[i])
+                      : std::bit_cast<std::uint32_t>(wide[i]) == std::bit_cast<std::uint32_t>(expected))
+          << i;
     }
     kernel.function<To>("to_f16")(wide.data(), back.data(), 65536);
     for (int i = 0; i < 65536; ++i)
@@ -187,7 +199,8 @@ WAYS(bf16) WAYS(f16)
         ASSERT_EQ(back[i], all[i]);
       }
     kernel.function<From>("from_bf16")(all.data(), wide.data(), 65536);
-    for (int i = 0; i < 65536; ++i) ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[i]), static_cast<std::uint32_t>(i) << 16);
+    for (int i = 0; i < 65536; ++i)
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[i]), static_cast<std::uint32_t>(i) << 16);
   }
 }
 

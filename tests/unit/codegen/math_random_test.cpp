@@ -30,7 +30,8 @@ extern "C" void fill(f32* u, f32* g, i64 from, i64 seed, i64 n) {
 }
 extern "C" f32 one(i64 at, i64 seed) { return v::random_normal(at, seed); }
 )";
-  for (const auto& [width, flags] : {std::pair{16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}}) {
+  for (const auto& [width, flags] :
+       {std::pair{16, "-march=x86-64"}, {16, "-march=native"}, {32, "-march=native"}, {64, "-march=native"}}) {
     const MathKernel kernel(snippets, kBody, width, flags);
     const auto fill = kernel.function<void(float*, float*, std::int64_t, std::int64_t, std::int64_t)>("fill");
     for (const std::int64_t from : {std::int64_t{0}, (std::int64_t{1} << 32) - 500, (std::int64_t{1} << 40) + 3}) {

@@ -61,9 +61,7 @@ struct Everything {
 
   // g++ 12 cannot count the fields of an aggregate with a std::array.
   template <class Self>
-  friend auto fields(Self& e)
-    requires std::is_same_v<std::remove_const_t<Self>, Everything>
-  {
+  friend auto fields(Self& e) requires std::is_same_v<std::remove_const_t<Self>, Everything> {
     return std::tie(e.by_name, e.pair, e.maybe, e.items, e.flag);
   }
 };
