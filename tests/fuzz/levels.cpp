@@ -65,6 +65,8 @@ void blank(const Array& a) {
 
 Case::Case(const Recipe& r) : recipe_(r), graph_(build_graph(r)) {
   settings_.strict_numerics = r.strict;
+  for (const graph::Node* n : graph_.graph.nodes())
+    for (const graph::TensorType& t : n->types) settings_.strict_numerics |= is_half(t.dtype);
   graph::verify(graph_.graph);
   sizes_.push_back(r.sizes);
   if (r.dynamic) (void)compiler::run_passes(graph_.graph, settings_);  // they decide too: the guards are complete now
