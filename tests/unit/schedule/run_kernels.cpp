@@ -238,7 +238,7 @@ void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) 
       Bindings second = bindings;  // written inputs are written once by each
       for (Array& a : second.inputs) {
         Array copy = random_array({extent_of(a.layout()).second + 1}, a.dtype(), 0);
-        if (copy.data())
+        if (copy.data() && a.storage()->data())
           std::memcpy(copy.data(), a.storage()->data(),
                       a.storage()->bytes() < copy.storage()->bytes() ? a.storage()->bytes() : copy.storage()->bytes());
         a = copy.with_layout(a.layout());
