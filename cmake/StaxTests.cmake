@@ -17,7 +17,7 @@ endfunction()
 
 function(stax_discover target prefix label)
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "-*Concurrency.*:*Long.*" DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${label}" TIMEOUT 300)
+                       PROPERTIES LABELS "${label}" TIMEOUT 1200)
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "*Long.*" DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES
                        TEST_LIST ${target}_long PROPERTIES LABELS "long" TIMEOUT 3600)
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. TEST_FILTER "*Concurrency.*" DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES

@@ -15,7 +15,7 @@ Tensors copies_of(const Tensors& inputs) {
   for (const Tensor& t : inputs) {
     const Array a = t.array();
     Array whole = Array::empty({static_cast<std::int64_t>(a.storage()->bytes()) / byte_size(a.dtype())}, a.dtype());
-    std::memcpy(whole.data(), a.storage()->data(), a.storage()->bytes());
+    if (whole.data()) std::memcpy(whole.data(), a.storage()->data(), a.storage()->bytes());
     copies.emplace_back(Array(whole.storage(), a.dtype(), a.layout()));
   }
   return copies;
