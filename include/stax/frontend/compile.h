@@ -60,29 +60,29 @@ struct ResultCollector {
 };
 
 template <class F>
-struct signature_of : signature_of<decltype(&F::operator())> {};
+struct SignatureOf : SignatureOf<decltype(&F::operator())> {};
 template <class R, class... A>
-struct signature_of<R(A...)> {
+struct SignatureOf<R(A...)> {
   using type = R(A...);
 };
 template <class R, class... A>
-struct signature_of<R (*)(A...)> {
+struct SignatureOf<R (*)(A...)> {
   using type = R(A...);
 };
 template <class C, class R, class... A>
-struct signature_of<R (C::*)(A...)> {
+struct SignatureOf<R (C::*)(A...)> {
   using type = R(A...);
 };
 template <class C, class R, class... A>
-struct signature_of<R (C::*)(A...) const> {
+struct SignatureOf<R (C::*)(A...) const> {
   using type = R(A...);
 };
 template <class C, class R, class... A>
-struct signature_of<R (C::*)(A...) noexcept> {
+struct SignatureOf<R (C::*)(A...) noexcept> {
   using type = R(A...);
 };
 template <class C, class R, class... A>
-struct signature_of<R (C::*)(A...) const noexcept> {
+struct SignatureOf<R (C::*)(A...) const noexcept> {
   using type = R(A...);
 };
 
@@ -154,7 +154,7 @@ class Compiled<R(A...)> {
 // become inputs, held by identity.
 template <class F>
 auto compile(F f, CompileOptions options = {}) {
-  using Signature = typename frontend::signature_of<std::decay_t<F>>::type;
+  using Signature = typename frontend::SignatureOf<std::decay_t<F>>::type;
   return Compiled<Signature>(std::function<Signature>(std::move(f)), std::move(options), "fn");
 }
 

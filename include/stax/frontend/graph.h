@@ -46,7 +46,7 @@ Graph trace_graph(const Leaves& leaves, const Runner& runner, const GraphOptions
 // A callable that, given example arguments, returns the graph of `f`.
 template <class F>
 auto make_graph(F f, GraphOptions options = {}) {
-  using Signature = typename frontend::signature_of<std::decay_t<F>>::type;
+  using Signature = typename frontend::SignatureOf<std::decay_t<F>>::type;
   return [f = std::move(f), options]<class... A>(const A&... args) {
     return [&]<class R, class... P>(R (*)(P...)) {
       const std::tuple<std::decay_t<P>...> typed(args...);

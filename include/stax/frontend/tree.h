@@ -16,27 +16,27 @@
 namespace stax::frontend {
 
 template <class T>
-struct is_vector : std::false_type {};
+struct IsVector : std::false_type {};
 template <class T, class A>
-struct is_vector<std::vector<T, A>> : std::true_type {};
+struct IsVector<std::vector<T, A>> : std::true_type {};
 template <class T>
-struct is_array : std::false_type {};
+struct IsArray : std::false_type {};
 template <class T, std::size_t N>
-struct is_array<std::array<T, N>> : std::true_type {};
+struct IsArray<std::array<T, N>> : std::true_type {};
 template <class T>
-struct is_map : std::false_type {};
+struct IsMap : std::false_type {};
 template <class K, class V, class C, class A>
-struct is_map<std::map<K, V, C, A>> : std::true_type {};
+struct IsMap<std::map<K, V, C, A>> : std::true_type {};
 template <class T>
-struct is_optional : std::false_type {};
+struct IsOptional : std::false_type {};
 template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
+struct IsOptional<std::optional<T>> : std::true_type {};
 template <class T>
-struct is_tuple : std::false_type {};
+struct IsTuple : std::false_type {};
 template <class... T>
-struct is_tuple<std::tuple<T...>> : std::true_type {};
+struct IsTuple<std::tuple<T...>> : std::true_type {};
 template <class A, class B>
-struct is_tuple<std::pair<A, B>> : std::true_type {};
+struct IsTuple<std::pair<A, B>> : std::true_type {};
 
 // A class that the reflection cannot take apart (one with private members or bases; with g++ 12 also an aggregate with
 // an array member, on which the compiler fails) offers `auto fields(T&)`, a std::tie of its members, in its namespace.
@@ -61,7 +61,7 @@ void visit_leaves(Visitor& v, T& value) {
   } else if constexpr (std::is_same_v<U, std::string>) {
     v.count(value.size());
     v.constant(value.data(), value.size());
-  } else if constexpr (is_vector<U>::value || is_array<U>::value) {
+  } else if constexpr (IsVector<U>::value || IsArray<U>::value) {
     v.count(value.size());
     v.enter();
     if constexpr (std::is_same_v<typename U::value_type, bool>) {
@@ -70,7 +70,7 @@ void visit_leaves(Visitor& v, T& value) {
       for (auto& item : value) visit_leaves(v, item);
     }
     v.leave();
-  } else if constexpr (is_map<U>::value) {
+  } else if constexpr (IsMap<U>::value) {
     v.count(value.size());
     v.enter();
     for (auto& [key, item] : value) {
@@ -78,12 +78,12 @@ void visit_leaves(Visitor& v, T& value) {
       visit_leaves(v, item);
     }
     v.leave();
-  } else if constexpr (is_optional<U>::value) {
+  } else if constexpr (IsOptional<U>::value) {
     v.count(value.has_value());
     v.enter();
     if (value) visit_leaves(v, *value);
     v.leave();
-  } else if constexpr (is_tuple<U>::value) {
+  } else if constexpr (IsTuple<U>::value) {
     v.enter();
     std::apply([&](auto&... items) { (visit_leaves(v, items), ...); }, value);
     v.leave();
