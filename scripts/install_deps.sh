@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build ccache make git pkg-config
-  libfmt-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libboost1.81-dev libdnnl-dev libsleef-dev libssl-dev libicu-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libboost1.81-dev libdnnl-dev libssl-dev libicu-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev libz3-dev
   clang-tidy-16 clang-format-14
   python3 python3-venv
