@@ -38,4 +38,11 @@ struct MatmulArgs {
   const std::shared_ptr<Storage>* weight = nullptr;
 };
 
+// What the compiler asks before it plans a product.
+struct MatmulKind {
+  Dtype dtype = Dtype::f32;
+  Activation activation = Activation::none;
+  bool bias = false, residual = false;
+};
+
 }  // namespace stax::runtime

@@ -1,5 +1,7 @@
 #include "runtime/cpu/cpu_runtime.h"
 
+#include <cstring>
+
 #include "runtime/cpu/caching_allocator.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/isa.h"
@@ -23,8 +25,17 @@ class CpuRuntime final : public DeviceRuntime {
                                                num_threads(), args.error);
   }
   void matmul(const MatmulArgs& args, Stream) override { cpu_matmul(args); }
+  base::Decision can_matmul(const MatmulKind&) const override { return base::Decision::yes(); }
   void copy(const CopyArgs& args, Stream) override { cpu_copy(args); }
+  void upload(void* to, const void* from, std::size_t bytes, Stream) override {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  void download(void* to, const void* from, std::size_t bytes, Stream) override {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
   void synchronize(Stream) override {}
+  DeviceProperties properties() const override { return {.name = host_target().isa, .multiprocessors = num_threads()}; }
+  std::shared_ptr<ErrorSlot> error_slot(RaiseError) override { return nullptr; }
 };
 
 }  // namespace

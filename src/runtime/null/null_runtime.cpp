@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "runtime/cuda/can_matmul.h"
+
 namespace stax::runtime {
 
 namespace {
@@ -39,6 +41,15 @@ class NullModule final : public Module {
   std::string name_;
 };
 
+class NullErrorSlot final : public ErrorSlot {
+ public:
+  ErrorWord* word() override { return &word_; }
+  void raise_if_reported() override {}
+
+ private:
+  ErrorWord word_;
+};
+
 class NullRuntime final : public DeviceRuntime {
  public:
   Device device() const override { return {DeviceKind::null_gpu, 0}; }
@@ -60,6 +71,20 @@ class NullRuntime final : public DeviceRuntime {
     counters().launches.fetch_add(1, std::memory_order_relaxed);
   }
   void matmul(const MatmulArgs&, Stream) override { counters().matmuls.fetch_add(1, std::memory_order_relaxed); }
+  base::Decision can_matmul(const MatmulKind& kind) const override { return cuda_can_matmul(kind); }
+  void upload(void*, const void*, std::size_t, Stream) override {}
+  void download(void*, const void*, std::size_t, Stream) override {
+    throw DeviceError("the null device holds no values: nothing can be read from it");
+  }
+  DeviceProperties properties() const override {
+    return {.name = "null",
+            .multiprocessors = 132,
+            .capability = 90,
+            .l2_bytes = std::int64_t{50} << 20,
+            .shared_bytes = 227 << 10,
+            .memory_bytes = std::int64_t{139} << 30};
+  }
+  std::shared_ptr<ErrorSlot> error_slot(RaiseError) override { return std::make_shared<NullErrorSlot>(); }
   void copy(const CopyArgs&, Stream) override { counters().copies.fetch_add(1, std::memory_order_relaxed); }
   void synchronize(Stream) override {}
 };
