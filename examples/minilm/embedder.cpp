@@ -4,11 +4,11 @@
 
 namespace minilm {
 
-Embedder::Embedder(const std::string& folder, stax::Device device)
+Embedder::Embedder(const std::string& folder, stax::Device device, stax::Dtype dtype)
     : tokenizer_(Vocabulary::load(folder + "/vocab.txt")),
       weights_path_(folder + "/model.safetensors"),
       device_(device),
-      weights_(load_weights(weights_path_, device)),
+      weights_(load_weights(weights_path_, device, dtype)),
       encode_(stax::compile(Encode([weights = weights_](stax::Tensor ids, stax::Tensor mask) {
                               return minilm::encode(weights, std::move(ids), std::move(mask));
                             }),

@@ -14,7 +14,7 @@ namespace minilm {
 class Embedder {
  public:
   // Loads vocab.txt and model.safetensors of `folder`.
-  Embedder(const std::string& folder, stax::Device device);
+  Embedder(const std::string& folder, stax::Device device, stax::Dtype dtype = stax::f32);
 
   // One vector of kHidden numbers a sentence, one after another, in the order of the sentences.
   std::vector<float> embed(std::span<const std::string> sentences);

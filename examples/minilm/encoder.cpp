@@ -37,13 +37,13 @@ Tensor encode(const Weights& weights, Tensor ids, Tensor mask) {
   const Dim batch = ids.size(0), length = ids.size(1);
   const Tensor positions = weights.positions.index({stax::Slice(0, length)});
   Tensor x = apply(weights.embedding_norm, stax::embedding(weights.words, ids) + positions + weights.type);
-  const Tensor bias = ((mask - 1.0f) * 1e9f).reshape({batch, 1, 1, length});
+  const Tensor bias = ((mask - 1.0f) * 1e9f).to(x.dtype()).reshape({batch, 1, 1, length});
   for (const Layer& layer : weights.layers) {
     x = apply(layer.attention_norm, self_attention(layer, x, bias) + x);
     x = apply(layer.output_norm, feed_forward(layer, x) + x);
   }
   const Tensor kept = mask.unsqueeze(-1);
-  const Tensor mean = stax::sum(x * kept, 1) / stax::sum(kept, 1);
+  const Tensor mean = stax::sum(x.to(stax::f32) * kept, 1) / stax::sum(kept, 1);
   return mean * stax::rsqrt(stax::sum(mean * mean, -1, true));
 }
 

@@ -31,7 +31,8 @@ void run(const Options& options) {
   // Before the first use of Stax, which reads it once.
   if (options.threads) setenv("STAX_THREADS", std::to_string(*options.threads).c_str(), 1);
   const std::vector<std::string> sentences = options.in.empty() ? sample_sentences() : read_sentences(options.in);
-  Embedder embedder(options.model, options.device == "cuda" ? stax::cuda(0) : stax::Device(stax::cpu));
+  Embedder embedder(options.model, options.device == "cuda" ? stax::cuda(0) : stax::Device(stax::cpu),
+                    options.dtype == "bf16" ? stax::bf16 : stax::f32);
   if (options.bench) return run_bench(&embedder, sentences);
 
   const auto begin = std::chrono::steady_clock::now();

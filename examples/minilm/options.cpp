@@ -33,6 +33,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
       app.add_option("--threads", threads, "threads to use; without it, one a core")->check(CLI::Range(1, 4096));
   app.add_flag("--bench", options.bench, "measure instead of embedding sentences");
   app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--dtype", options.dtype, "f32 or bf16")->check(CLI::IsMember({"f32", "bf16"}));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

@@ -13,6 +13,7 @@ struct Options {
   std::optional<int> threads;  // nothing: as many as there are cores
   bool bench = false;          // measure instead of embedding sentences
   std::string device = "cpu";  // "cpu" or "cuda"
+  std::string dtype = "f32";   // of the weights and the arithmetic between kernels: "f32" or "bf16"
 };
 
 // Reads the arguments, without the program's name. Throws stax::UserError for whatever is unknown, missing or out of

@@ -12,11 +12,11 @@ using stax::Tensor;
 
 class Reader {
  public:
-  Reader(const std::string& path, stax::Device device)
-      : path_(path), device_(device), tensors_(stax::load_safetensors(path)) {}
+  Reader(const std::string& path, stax::Device device, stax::Dtype dtype)
+      : path_(path), device_(device), dtype_(dtype), tensors_(stax::load_safetensors(path)) {}
 
   // `shape` must be that of the tensor.
-  Tensor tensor(const std::string& name, const Shape& shape) const { return checked(name, shape).to(device_); }
+  Tensor tensor(const std::string& name, const Shape& shape) const { return placed(checked(name, shape)); }
 
   Linear linear(const std::string& name, int outputs, int inputs) const {
     return {tensor(name + ".weight", {outputs, inputs}), tensor(name + ".bias", {outputs})};
@@ -34,7 +34,7 @@ class Reader {
       append(checked(name + ".bias", {kHidden}), &bias);
     }
     const int outputs = kHidden * static_cast<int>(names.size());
-    return {stax::from_vector(weight, {outputs, kHidden}).to(device_), stax::from_vector(bias, {outputs}).to(device_)};
+    return {placed(stax::from_vector(weight, {outputs, kHidden})), placed(stax::from_vector(bias, {outputs}))};
   }
 
   Layer layer(const std::string& name) const {
@@ -55,6 +55,8 @@ class Reader {
   }
 
  private:
+  Tensor placed(const Tensor& tensor) const { return tensor.to(device_).to(dtype_); }
+
   const Tensor& find(const std::string& name) const {
     const auto found = tensors_.find(name);
     if (found == tensors_.end())
@@ -83,13 +85,14 @@ class Reader {
   static constexpr const char* kRemedy = "Use the files of all-MiniLM-L6-v2.";
   std::string path_;
   stax::Device device_;
+  stax::Dtype dtype_;
   std::map<std::string, Tensor> tensors_;
 };
 
 }  // namespace
 
-Weights load_weights(const std::string& path, stax::Device device) {
-  const Reader reader(path, device);
+Weights load_weights(const std::string& path, stax::Device device, stax::Dtype dtype) {
+  const Reader reader(path, device, dtype);
   Weights weights{reader.table("embeddings.word_embeddings.weight"),
                   reader.table("embeddings.position_embeddings.weight"),
                   reader.tensor("embeddings.token_type_embeddings.weight", {2, kHidden}).select(0, 0),

@@ -35,8 +35,9 @@ struct Weights {
   std::vector<Layer> layers;
 };
 
-// Maps model.safetensors and moves the tensors to `device` (on the CPU they stay in the file). Throws stax::UserError
-// when the file is damaged, or a tensor is missing or has another shape than MiniLM-L6's.
-Weights load_weights(const std::string& path, stax::Device device);
+// Maps model.safetensors and moves the tensors to `device` (on the CPU they stay in the file). They are converted to
+// `dtype`. Throws stax::UserError when the file is damaged, or a tensor is missing or has another shape than
+// MiniLM-L6's.
+Weights load_weights(const std::string& path, stax::Device device, stax::Dtype dtype = stax::f32);
 
 }  // namespace minilm

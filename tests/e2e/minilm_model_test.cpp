@@ -59,6 +59,19 @@ TEST_F(Model, TheBatchDoesNotMatter) {
     EXPECT_LE(difference(together, s, alone(sentences[s])), kTolerance) << sentences[s];
 }
 
+TEST_F(Model, HalfPrecisionIsClose) {
+  const auto sentences = sample_sentences();
+  Embedder half((fs::path(STAX_SOURCE_DIR) / ".models/minilm").string(), stax::cpu, stax::bf16);
+  const auto exact = embedder_->embed(sentences), rounded = half.embed(sentences);
+  float greatest = 0;
+  for (size_t s = 0; s < sentences.size(); ++s) {
+    const auto own = rounded.begin() + static_cast<std::ptrdiff_t>(s) * kHidden;
+    greatest = std::max(greatest, difference(exact, s, std::vector<float>(own, own + kHidden)));
+  }
+  EXPECT_LE(greatest, 2e-2f);
+  EXPECT_GT(greatest, 1e-4f);  // and not computed in f32
+}
+
 TEST_F(Model, ManyLengthsNeedFewArtifacts) {
   std::string sentence;
   for (int i = 0; i < 32; ++i) {
