@@ -14,6 +14,10 @@ constexpr EnvVariable kVariables[] = {
     {"STAX_COMPILE_BUDGET", EnvKind::integer, "1..86400", "", "seconds that all compilations of one function may take"},
     {"STAX_COMPILE_JOBS", EnvKind::integer, "1..1024", "usable cores", "compiler processes that run at the same time"},
     {"STAX_CPU_MEMORY_LIMIT", EnvKind::integer, "1..16777216", "", "MiB that the CPU's caching allocator may hold"},
+    {"STAX_CUBLASLT", EnvKind::text, "a shared library", "", "cuBLASLt, when the loader does not find it by itself"},
+    {"STAX_CUDA_DRIVER", EnvKind::text, "a shared library", "libcuda.so.1", "the CUDA driver"},
+    {"STAX_CUDA_MEMORY_LIMIT", EnvKind::integer, "1..16777216", "",
+     "MiB that the caching allocator of a CUDA device may hold"},
     {"STAX_CXX", EnvKind::text, "a C++ compiler", "g++", "compiler of the CPU kernels"},
     {"STAX_DEVICE", EnvKind::choice, "cpu|cuda|cuda:N|null", "cpu", "device of new tensors"},
     {"STAX_DUMP_DIR", EnvKind::text, "a directory", "", "write every stage's text and every kernel's source there"},
@@ -31,6 +35,7 @@ constexpr EnvVariable kVariables[] = {
     {"STAX_PYTHON", EnvKind::text, "a Python interpreter", "", "interpreter of the Triton workers"},
     {"STAX_STRICT_NATIVE", EnvKind::flag, "", "0", "an operator without generated code is an error"},
     {"STAX_TEST_ALL", EnvKind::flag, "", "0", "tests take their long form"},
+    {"STAX_TF32", EnvKind::flag, "", "0", "f32 matrix products on CUDA may round their factors to TF32"},
     {"STAX_THREADS", EnvKind::integer, "1..4096", "physical cores", "threads of the CPU kernels"},
     {"STAX_VECTOR_BYTES", EnvKind::choice, "16|32|64", "the machine's widest", "vector width of the CPU kernels"},
 };

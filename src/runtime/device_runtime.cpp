@@ -1,9 +1,7 @@
 #include "runtime/device_runtime.h"
 
-#include <fmt/format.h>
-#include <stax/base/error.h>
-
 #include "runtime/cpu/cpu_runtime.h"
+#include "runtime/cuda/cuda_runtime.h"
 #include "runtime/null/null_runtime.h"
 
 namespace stax::runtime {
@@ -11,7 +9,7 @@ namespace stax::runtime {
 DeviceRuntime& runtime_for(Device device) {
   if (device.kind == DeviceKind::cpu) return cpu_runtime();
   if (device.kind == DeviceKind::null_gpu) return null_runtime();
-  throw DeviceError(fmt::format("no runtime for device {}", to_string(device)));
+  return cuda_runtime(device.index);
 }
 
 }  // namespace stax::runtime

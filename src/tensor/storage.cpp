@@ -27,7 +27,10 @@ class MallocAllocator final : public Allocator {
 constexpr int kMaxDevices = 16;
 std::atomic<Allocator*>& slot(Device d) {
   static std::array<std::array<std::atomic<Allocator*>, kMaxDevices>, 3> table{};
-  return table[static_cast<std::size_t>(d.kind)].at(static_cast<std::size_t>(d.index));
+  if (d.index < 0 || d.index >= kMaxDevices)
+    throw DeviceError(
+        fmt::format("there is no device {}: Stax uses the devices 0 to {}", to_string(d), kMaxDevices - 1));
+  return table[static_cast<std::size_t>(d.kind)][static_cast<std::size_t>(d.index)];
 }
 
 }  // namespace
@@ -38,7 +41,7 @@ Allocator& allocator_for(Device device) {
     static MallocAllocator malloc_allocator;
     return malloc_allocator;
   }
-  throw DeviceError(fmt::format("no allocator for device {}", device.kind == DeviceKind::cuda ? "cuda" : "null"));
+  throw DeviceError(fmt::format("no allocator for device {}", to_string(device)));
 }
 
 void set_allocator(Device device, Allocator& allocator) { slot(device).store(&allocator, std::memory_order_release); }

@@ -234,15 +234,16 @@ CachingAllocator::~CachingAllocator() {
 }
 
 namespace {
-std::atomic<int> fill_byte{-1};
+std::atomic<int> filled_with{-1};
 }
 
-void CachingAllocator::fill_allocations(int byte) { fill_byte.store(byte, std::memory_order_relaxed); }
+void CachingAllocator::fill_allocations(int byte) { filled_with.store(byte, std::memory_order_relaxed); }
+int CachingAllocator::fill_byte() { return filled_with.load(std::memory_order_relaxed); }
 
 void* CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) bytes = 1;
   void* data = bytes <= kSmallLimit ? impl_->allocate_small(bytes) : impl_->allocate_large(bytes);
-  if (const int byte = fill_byte.load(std::memory_order_relaxed); byte >= 0) [[unlikely]]
+  if (const int byte = fill_byte(); byte >= 0) [[unlikely]]
     std::memset(data, byte, bytes);
   return data;
 }

@@ -40,6 +40,7 @@ class CachingAllocator final : public Allocator {
   // From now on every new block, of every allocator, is filled with the byte; -1: none. For tests: what reads memory
   // that nobody wrote shows.
   static void fill_allocations(int byte);
+  static int fill_byte();
 
   // The allocator of the CPU; never destroyed. Its limit is STAX_CPU_MEMORY_LIMIT (MiB).
   static CachingAllocator& cpu();
