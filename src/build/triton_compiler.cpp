@@ -192,7 +192,10 @@ TritonBinary TritonCompiler::build(const TritonJob& job) {
       "The machine may be overloaded (STAX_COMPILE_JOBS limits the workers), or the Python of STAX_PYTHON is damaged.");
 }
 
-TritonBinary TritonCompiler::compile(const TritonJob& job) {
+TritonBinary TritonCompiler::compile(const TritonJob& job) { return compile(job, nullptr); }
+
+// `mine` is written under the lock.
+TritonBinary TritonCompiler::compile(const TritonJob& job, TritonStats* mine) {
   const base::Digest digest = key(job);
   if (disk_)
     if (const auto entry = disk_->get(digest)) {
@@ -201,6 +204,7 @@ TritonBinary TritonCompiler::compile(const TritonJob& job) {
         if (auto binary = read_metadata(*metadata, *cubin)) {
           const std::lock_guard lock(mutex_);
           ++stats_.disk_hits;
+          if (mine) ++mine->disk_hits;
           return *std::move(binary);
         }
     }
@@ -211,19 +215,21 @@ TritonBinary TritonCompiler::compile(const TritonJob& job) {
   }
   const std::lock_guard lock(mutex_);
   ++stats_.built;
+  if (mine) ++mine->built;
   return binary;
 }
 
-std::vector<TritonBinary> TritonCompiler::compile_all(std::span<const TritonJob> jobs) {
+std::vector<TritonBinary> TritonCompiler::compile_all(std::span<const TritonJob> jobs, TritonStats* mine) {
   std::vector<TritonBinary> binaries;
-  if (jobs.size() == 1) binaries.push_back(compile(jobs[0]));
+  if (jobs.size() == 1) binaries.push_back(compile(jobs[0], mine));
   if (jobs.size() <= 1) return binaries;
   std::map<base::Digest, std::shared_future<TritonBinary>> running;
   std::vector<base::Digest> keys;
   base::ThreadPool pool(std::min(options_.jobs, static_cast<int>(jobs.size())));
   for (const TritonJob& job : jobs) {
     const base::Digest k = keys.emplace_back(key(job));
-    if (!running.contains(k)) running.emplace(k, pool.submit([this, &job] { return compile(job); }).share());
+    if (!running.contains(k))
+      running.emplace(k, pool.submit([this, &job, mine] { return compile(job, mine); }).share());
   }
   for (auto& [k, r] : running) r.wait();
   for (const base::Digest& k : keys) binaries.push_back(running.at(k).get());

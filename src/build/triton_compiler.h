@@ -47,14 +47,16 @@ class TritonCompiler {
   // InternalError with Triton's message and the kernel's statement when Triton refuses the kernel; UserError when there
   // is no usable Python, or a second worker was lost on the same kernel.
   TritonBinary compile(const TritonJob& job);
-  // In parallel, results in order, equal jobs once; the first error is thrown after all have ended.
-  std::vector<TritonBinary> compile_all(std::span<const TritonJob> jobs);
+  // In parallel, results in order, equal jobs once; the first error is thrown after all have ended. `mine`, when given,
+  // is what this call added to `built` and `disk_hits`.
+  std::vector<TritonBinary> compile_all(std::span<const TritonJob> jobs, TritonStats* mine = nullptr);
   TritonStats stats() const;
 
  private:
   std::unique_ptr<TritonWorker> take_worker();
   void return_worker(std::unique_ptr<TritonWorker> worker);
   TritonBinary build(const TritonJob& job);
+  TritonBinary compile(const TritonJob& job, TritonStats* mine);
 
   TritonOptions options_;
   cache::Store* disk_;

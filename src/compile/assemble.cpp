@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <unordered_set>
 
@@ -24,20 +25,20 @@ using symbolic::Expr;
 class Assembler {
  public:
   Assembler(const graph::Graph& g, const loop::Program& p, const std::vector<ScheduledKernel>& kernels)
-      : g_(g), p_(p), kernels_(kernels), slots_(schedule::assign_slots(p)) {
+      : g_(g), p_(p), kernels_(kernels), slots_(schedule::assign_slots(p)), device_(compiler::device_of(g)) {
     plan_.name = g.name;
     plan_.context = g.shared_context();
   }
 
-  plan::Plan run(const ExtraGuards& extra) {
+  plan::Plan run(const std::vector<plan::Guard>& extra) {
     inputs();
     for (const symbolic::Guard& guard : g_.env().guards())
       plan_.guards.push_back(Guard::holds(guard.condition, guard.reason, guard.where));
     plan_.guards.insert(plan_.guards.end(), extra.begin(), extra.end());
-    plan::order_guards(plan_);
     buffers();
     for (const loop::Origin& o : p_.origins) plan_.origins.push_back({o.op, o.where});
     steps();
+    plan::order_guards(plan_);
     outputs();
     plan::verify(plan_);
     return std::move(plan_);
@@ -98,17 +99,13 @@ class Assembler {
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
       const loop::Buffer& b = p_.buffers[i];
       if (b.kind == loop::BufferKind::input) {
-        plan_buffer_[i] = add({b.name, b.dtype, plan::BufferKind::input, b.input, device_of(b.input), {}});
+        plan_buffer_[i] = add({b.name, b.dtype, plan::BufferKind::input, b.input, device_, {}});
       } else if (b.kind == loop::BufferKind::output) {
-        plan_buffer_[i] = add({b.name, b.dtype, plan::BufferKind::output, -1, {}, schedule::byte_span(p_, b)});
+        plan_buffer_[i] = add({b.name, b.dtype, plan::BufferKind::output, -1, device_, schedule::byte_span(p_, b)});
       } else if (const int slot = slots_.slot_of[i]; slot >= 0) {
         int& shared = slot_buffer[static_cast<std::size_t>(slot)];
         if (shared < 0)
-          shared = add({fmt::format("t{}", slot),
-                        b.dtype,
-                        plan::BufferKind::temporary,
-                        -1,
-                        {},
+          shared = add({fmt::format("t{}", slot), b.dtype, plan::BufferKind::temporary, -1, device_,
                         slots_.slots[static_cast<std::size_t>(slot)].bytes});
         plan_buffer_[i] = shared;
       }
@@ -116,7 +113,6 @@ class Assembler {
     slot_buffer_ = std::move(slot_buffer);
   }
 
-  Device device_of(int input) const { return plan_.inputs[static_cast<std::size_t>(input)].device; }
   int add(plan::Buffer b) {
     plan_.buffers.push_back(std::move(b));
     return static_cast<int>(plan_.buffers.size()) - 1;
@@ -133,8 +129,8 @@ class Assembler {
     for (std::size_t i = 0; i < p_.items.size(); ++i) {
       for (int slot : slots_.alloc_before[i])
         plan_.steps.emplace_back(plan::AllocStep{slot_buffer_[static_cast<std::size_t>(slot)]});
-      if (std::holds_alternative<loop::Kernel>(p_.items[i]))
-        launch(kernels_[next++]);
+      if (const auto* kernel = std::get_if<loop::Kernel>(&p_.items[i]))
+        launch(kernels_[next++], *kernel);
       else
         call(std::get<loop::LibraryCall>(p_.items[i]));
       for (int slot : slots_.free_after[i])
@@ -142,22 +138,102 @@ class Assembler {
     }
   }
 
-  void launch(const ScheduledKernel& k) {
-    plan::LaunchStep step;
-    // Entries of equal code are one kernel of the plan.
+  // Entries of equal code are one kernel of the plan.
+  int kernel_of(const ScheduledKernel& k) {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
-      if (plan_.kernels[i].module == k.code) step.kernel = static_cast<int>(i);
-    if (step.kernel < 0) {
-      step.kernel = static_cast<int>(plan_.kernels.size());
-      const int same = ++name_uses_[k.symbol];
-      plan_.kernels.push_back(
-          {same == 1 ? k.symbol : fmt::format("{}_{}", k.symbol, same), k.symbol, k.code, k.source});
-    }
-    for (loop::BufferId b : k.canonical.buffers) step.buffers.push_back(buffer(b));
-    step.ints = k.canonical.sizes;
-    step.scalars = k.canonical.scalars;
+      if (plan_.kernels[i].module == k.code) return static_cast<int>(i);
+    const int same = ++name_uses_[k.symbol];
+    plan::Kernel kernel{same == 1 ? k.symbol : fmt::format("{}_{}", k.symbol, same), k.symbol, k.code, k.source};
+    if (k.triton)
+      kernel.reports = std::ranges::any_of(
+          k.triton->parameters, [](const auto& q) { return q.kind == codegen::TritonParameter::Kind::error; });
+    plan_.kernels.push_back(std::move(kernel));
+    return static_cast<int>(plan_.kernels.size()) - 1;
+  }
+
+  // Where the last value that has a place comes from.
+  static int origin_of(const loop::Kernel& k) {
+    for (std::size_t i = k.values.size(); i-- > 0;)
+      if (k.values[i].origin >= 0) return k.values[i].origin;
+    return -1;
+  }
+
+  void launch(const ScheduledKernel& k, const loop::Kernel& from) {
+    plan::LaunchStep step;
+    step.kernel = kernel_of(k);
     step.origins = k.canonical.origins;
+    if (k.triton) {
+      step.origin = origin_of(from);
+      triton_arguments(k, step);
+      promises(k, step);
+    } else {
+      for (loop::BufferId b : k.canonical.buffers) step.buffers.push_back(buffer(b));
+      step.ints = k.canonical.sizes;
+      step.scalars = k.canonical.scalars;
+    }
     plan_.steps.emplace_back(std::move(step));
+  }
+
+  // Parameters as the text has them: buffers, error word, sizes, scalars, each in canonical order.
+  void triton_arguments(const ScheduledKernel& k, plan::LaunchStep& step) {
+    using Kind = codegen::TritonParameter::Kind;
+    Kind last = Kind::buffer;
+    for (const codegen::TritonParameter& q : k.triton->parameters) {
+      STAX_CHECK(q.kind >= last, "parameters of kernel " + k.symbol + " are out of order");
+      last = q.kind;
+      const auto id = static_cast<std::size_t>(q.id);
+      if (q.kind == Kind::buffer) step.buffers.push_back(buffer(k.canonical.buffers.at(id)));
+      if (q.kind == Kind::size) step.ints.push_back(k.canonical.sizes.at(id));
+      if (q.kind == Kind::scalar) step.scalars.push_back(k.canonical.scalars.at(id));
+    }
+    // The grid is written in the sizes of the first kernel of this code: equal names, another context.
+    symbolic::SymbolMap map;
+    for (const Expr s : symbolic::symbols_of(k.triton->grid)) {
+      const auto& sizes = k.canonical.program.sizes;
+      const auto it = std::ranges::find_if(sizes, [&](Expr e) { return e.name() == s.name(); });
+      STAX_CHECK(it != sizes.end(), "grid of kernel " + k.symbol + " over an unknown size");
+      map[s] = k.canonical.sizes[static_cast<std::size_t>(it - sizes.begin())];
+    }
+    step.grid = {map.empty() ? symbolic::transfer(k.triton->grid, *p_.context)
+                             : symbolic::substitute(k.triton->grid, map)};
+  }
+
+  // What the schedule counts on, as guards; on the launch as well, since kernels may promise the same.
+  void promises(const ScheduledKernel& k, plan::LaunchStep& step) {
+    const auto& s = std::get<loop::TritonSchedule>(k.schedule);
+    auto& context = *p_.context;
+    for (const loop::BufferId b : s.aligned) {
+      const loop::BufferId id = k.canonical.buffers.at(static_cast<std::size_t>(b));
+      step.aligned.push_back(buffer(id));
+      const loop::Buffer& in = p_.buffers[static_cast<std::size_t>(id)];
+      if (in.kind != loop::BufferKind::input) continue;
+      add_promise(
+          Guard::aligned_to(in.input, 16, "16-byte accesses were chosen because its address was a multiple of 16"));
+    }
+    for (const loop::SizePromise& q : s.promises) {
+      const auto& sizes = k.canonical.program.sizes;
+      const auto at = std::ranges::find(sizes, q.size) - sizes.begin();
+      const Expr size = k.canonical.sizes.at(static_cast<std::size_t>(at));
+      const auto hint = size.is_symbol() ? size.info().hint : std::nullopt;
+      const std::string was = hint ? fmt::format("{} = {}", size.name(), *hint) : symbolic::to_string(size);
+      if (q.multiple_of > 1) {
+        const symbolic::Bool holds =
+            symbolic::eq(symbolic::floormod(size, context.constant(q.multiple_of)), context.constant(0));
+        step.promises.push_back(holds);
+        add_promise(Guard::holds(
+            holds, fmt::format("16-byte accesses were chosen because {} is a multiple of {}", was, q.multiple_of)));
+      }
+      if (q.at_most > 0) {
+        const symbolic::Bool holds = symbolic::le(size, context.constant(q.at_most));
+        step.promises.push_back(holds);
+        add_promise(
+            Guard::holds(holds, fmt::format("a row in registers was chosen because {} is at most {}", was, q.at_most)));
+      }
+    }
+  }
+  void add_promise(Guard g) {
+    g.promise = true;
+    plan_.guards.push_back(std::move(g));
   }
 
   void call(const loop::LibraryCall& c) {
@@ -184,6 +260,7 @@ class Assembler {
   const loop::Program& p_;
   const std::vector<ScheduledKernel>& kernels_;
   schedule::SlotAssignment slots_;
+  Device device_;
   plan::Plan plan_;
   std::unordered_set<Expr> bound_;
   std::map<std::string, int> name_uses_;
@@ -193,7 +270,7 @@ class Assembler {
 }  // namespace
 
 plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::vector<ScheduledKernel>& kernels,
-                    const ExtraGuards& extra) {
+                    const std::vector<plan::Guard>& extra) {
   return Assembler(g, p, kernels).run(extra);
 }
 
@@ -204,7 +281,8 @@ void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::
   for (const ScheduledKernel& k : kernels) {
     const auto& kernel = std::get<loop::Kernel>(k.canonical.program.items.at(0));
     artifact.kernels.push_back({k.symbol, k.source, loop::to_text(k.canonical.program),
-                                loop::to_text(k.schedule, kernel), !seen.insert(k.code).second});
+                                schedule::to_text(k.schedule, kernel, k.canonical.program),
+                                !seen.insert(k.code).second});
   }
   for (const loop::Item& item : fused.program.items)
     if (const auto* call = std::get_if<loop::LibraryCall>(&item)) artifact.library_calls.push_back(call->name);

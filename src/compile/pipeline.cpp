@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "codegen/cpp/emit.h"
+#include "codegen/triton/emit.h"
 #include "compile/assemble.h"
 #include "compile/dump.h"
 #include "graph/interpret.h"
@@ -14,6 +13,34 @@
 #include "passes/passes.h"
 
 namespace stax::compiler {
+
+namespace {
+// What a program keeps of its row in registers: 16k elements of 4 bytes. Longer rows are read again from memory.
+constexpr std::int64_t kRegisterRow = 64 << 10;
+}  // namespace
+
+Device device_of(const graph::Graph& g) {
+  std::optional<Device> found;
+  for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+    const graph::TensorType& t = g.inputs[i].type();
+    if (t.scalar) continue;
+    if (found && t.device != *found)
+      throw UserError(fmt::format("{}: {} is on {}, an earlier tensor on {}", g.name, g.input_names[i],
+                                  to_string(t.device), to_string(*found)),
+                      g.inputs[i].node->where, "Move it with .to(device)");
+    found = t.device;
+  }
+  for (const graph::Node* n : g.nodes())
+    for (const graph::TensorType& t : n->types) {
+      if (t.scalar) continue;
+      if (found && t.device != *found)
+        throw UserError(fmt::format("{}: {} is on {}, the other tensors on {}", g.name, n->op->name,
+                                    to_string(t.device), to_string(*found)),
+                        n->where, "Make it on the same device");
+      found = t.device;
+    }
+  return found.value_or(Device{});
+}
 
 graph::Graph run_passes(const graph::Graph& g, const Settings& settings, const Observer& observe) {
   graph::Graph current = graph::rewrite(g, nullptr);
@@ -27,12 +54,20 @@ graph::Graph run_passes(const graph::Graph& g, const Settings& settings, const O
   return current;
 }
 
-fusion::FusionOptions fusion_options(const Settings& settings, const schedule::CpuTarget& target) {
+fusion::FusionOptions fusion_options(const Settings& settings, const schedule::Target& target) {
   fusion::FusionOptions o;
   o.enabled = settings.fuse;
   o.strict = settings.strict_numerics;
-  o.parallel_units = target.threads;
-  o.cache_bytes = target.l2_bytes;
+  if (const auto* gpu = std::get_if<schedule::GpuTarget>(&target)) {
+    o.parallel_units = gpu->multiprocessors;
+    o.cache_bytes = kRegisterRow;
+    o.shares_rows = false;
+    o.can_emit = codegen::can_emit_triton;
+    return o;
+  }
+  const auto& cpu = std::get<schedule::CpuTarget>(target);
+  o.parallel_units = cpu.threads;
+  o.cache_bytes = cpu.l2_bytes;
   o.can_emit = codegen::can_emit_cpp;
   return o;
 }
@@ -46,50 +81,6 @@ void normalise_kernels(loop::Program& p) {
     loop::eliminate_common_values(*k);
     loop::eliminate_dead_values(*k);
   }
-}
-
-std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::CpuTarget& target,
-                                          const std::vector<loop::CpuSchedule>* schedules) {
-  std::vector<ScheduledKernel> kernels;
-  std::map<std::string, int> codes;  // canonical loops and schedule → position among distinct sources
-  std::vector<std::string> sources, symbols;
-  for (const loop::Item& item : p.items) {
-    const auto* k = std::get_if<loop::Kernel>(&item);
-    if (!k) continue;
-    ScheduledKernel s;
-    s.canonical = loop::canonicalize(p, *k);
-    const auto& canonical = std::get<loop::Kernel>(s.canonical.program.items.at(0));
-    s.schedule =
-        schedules ? schedules->at(kernels.size()) : schedule::schedule_cpu(canonical, s.canonical.program, target);
-    s.symbol = k->name;
-    const std::string text = loop::to_text(s.canonical.program) + loop::to_text(s.schedule, canonical);
-    auto [it, fresh] = codes.try_emplace(text, static_cast<int>(sources.size()));
-    if (fresh) {
-      const codegen::CppKernel one{s.symbol, &s.canonical.program, &canonical, &s.schedule};
-      symbols.push_back(s.symbol);
-      sources.push_back(codegen::emit_cpp({&one, 1}, target.vector_bytes));
-    }
-    s.code = it->second;
-    s.source = sources[static_cast<std::size_t>(s.code)];
-    s.symbol = symbols[static_cast<std::size_t>(s.code)];  // equal code keeps the name of the first
-    kernels.push_back(std::move(s));
-  }
-  return kernels;
-}
-
-std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
-                                                            Session& session, std::uint64_t* built,
-                                                            std::uint64_t* hits) {
-  std::vector<build::CppJob> jobs;
-  for (const ScheduledKernel& k : kernels)
-    if (k.code == static_cast<int>(jobs.size())) jobs.push_back({k.symbol, k.source});
-  if (jobs.empty()) return {};
-  build::KernelStore& store = session.kernels();
-  build::KernelStoreStats mine;
-  auto modules = store.build_or_load_all(jobs, &mine);
-  if (built) *built = mine.built;
-  if (hits) *hits = mine.disk_hits + mine.live_hits;
-  return modules;
 }
 
 namespace {
@@ -114,10 +105,11 @@ class Stages {
 
 // The stages: passes (see passes::all_passes), lower, fuse, normalise, emit, build, assemble.
 std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings& settings, Session& session,
-                                           const ExtraGuards& extra, const Observer& observe) {
+                                           const CallFacts& call, const Observer& observe) {
   std::vector<StageTime> times;
   Stages stages(times, observe);
-  const schedule::CpuTarget target = session.cpu_target();
+  const Device device = device_of(g);
+  const schedule::Target target = session.target(device);
 
   const graph::Graph lowered = run_passes(g, settings, observe);
   stages.done("passes", [&] { return graph::to_text(lowered); });
@@ -134,22 +126,31 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
   loop::verify(fused.program);
 #endif
 
-  std::vector<ScheduledKernel> kernels = emit_kernels(fused.program, target);
+  std::vector<ScheduledKernel> kernels =
+      emit_kernels(fused.program, target, nullptr, {settings.promises, call.unaligned});
   stages.done("emit", [&] {
     std::string all;
     for (const ScheduledKernel& k : kernels) all += k.source;
     return all;
   });
 
-  std::uint64_t built = 0, hits = 0;
-  std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, &built, &hits);
+  build::KernelStoreStats stats;
+  std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, device, &stats);
   stages.done("build", [] { return std::string(); });
 
-  plan::Plan plan = assemble(g, fused.program, kernels, extra);
+  plan::Plan plan = assemble(g, fused.program, kernels, call.guards);
   stages.done("plan", [&] { return listing(plan); });
 
-  auto artifact = std::make_shared<Artifact>(
-      Artifact{plan::Executable(std::move(plan), std::move(modules)), {}, {}, {}, {}, {}, {}, 0, built, hits});
+  auto artifact = std::make_shared<Artifact>(Artifact{plan::Executable(std::move(plan), std::move(modules)),
+                                                      {},
+                                                      {},
+                                                      {},
+                                                      {},
+                                                      {},
+                                                      {},
+                                                      0,
+                                                      stats.built,
+                                                      stats.disk_hits + stats.live_hits});
   describe(*artifact, fused, kernels);
   artifact->times = std::move(times);
   return artifact;
@@ -158,9 +159,9 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
 }  // namespace
 
 std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Settings& settings, Session& session,
-                                              const ExtraGuards& extra, const Observer& observe) {
+                                              const CallFacts& call, const Observer& observe) {
   try {
-    return run_stages(g, settings, session, extra, dumping(g, observe));
+    return run_stages(g, settings, session, call, dumping(g, observe));
   } catch (const InternalError& fault) {
     report_fault(g, fault);
   }

@@ -9,15 +9,27 @@
 #include "cache/store.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/cpu/threads.h"
+#include "runtime/device_runtime.h"
 
 namespace stax::compiler {
 
 struct Session::Impl {
   std::string cache_dir;
-  std::once_flag once;
-  std::unique_ptr<build::CppCompiler> compiler;
+  std::once_flag disk_once, cpu_once, gpu_once;
   std::unique_ptr<cache::Store> disk;
+  std::unique_ptr<build::CppCompiler> compiler;
   std::unique_ptr<build::KernelStore> kernels;
+  std::unique_ptr<build::TritonCompiler> triton;
+  std::unique_ptr<build::GpuKernelStore> gpu_kernels;
+
+  cache::Store* store() {
+    std::call_once(disk_once, [this] {
+      disk = std::make_unique<cache::Store>(
+          cache_dir.empty() ? cache::default_directory() : std::filesystem::path(cache_dir),
+          cache::default_limit_bytes());
+    });
+    return disk.get();
+  }
 };
 
 Session::Session(const std::string& cache_dir) : impl_(std::make_unique<Impl>()) { impl_->cache_dir = cache_dir; }
@@ -33,14 +45,26 @@ Session& Session::of(const std::string& cache_dir) {
 }
 
 build::KernelStore& Session::kernels() {
-  std::call_once(impl_->once, [this] {
+  std::call_once(impl_->cpu_once, [this] {
     impl_->compiler = std::make_unique<build::CppCompiler>();
-    impl_->disk = std::make_unique<cache::Store>(
-        impl_->cache_dir.empty() ? cache::default_directory() : std::filesystem::path(impl_->cache_dir),
-        cache::default_limit_bytes());
-    impl_->kernels = std::make_unique<build::KernelStore>(*impl_->compiler, impl_->disk.get());
+    impl_->kernels = std::make_unique<build::KernelStore>(*impl_->compiler, impl_->store());
   });
   return *impl_->kernels;
+}
+
+build::GpuKernelStore& Session::gpu_kernels() {
+  std::call_once(impl_->gpu_once, [this] {
+    impl_->triton = std::make_unique<build::TritonCompiler>(build::TritonOptions{}, impl_->store());
+    impl_->gpu_kernels = std::make_unique<build::GpuKernelStore>(*impl_->triton);
+  });
+  return *impl_->gpu_kernels;
+}
+
+void Session::require_compiler(Device device) {
+  if (device.kind == DeviceKind::cpu)
+    (void)kernels();
+  else
+    (void)gpu_kernels();
 }
 
 namespace {
@@ -58,6 +82,12 @@ schedule::CpuTarget Session::cpu_target() const {
   t.l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, t.l2_bytes);
   t.llc_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, t.llc_bytes);
   return t;
+}
+
+schedule::Target Session::target(Device device) const {
+  if (device.kind == DeviceKind::cpu) return cpu_target();
+  const runtime::DeviceProperties properties = runtime::runtime_for(device).properties();
+  return schedule::GpuTarget{.multiprocessors = properties.multiprocessors, .l2_bytes = properties.l2_bytes};
 }
 
 }  // namespace stax::compiler

@@ -1,8 +1,9 @@
-// What compilations of one cache directory share: the compiler, the stores of kernels on disk and in memory.
+// What compilations of one cache directory share: the compilers, the stores of kernels on disk and in memory.
 #pragma once
 #include <memory>
 #include <string>
 
+#include "build/gpu_kernel_store.h"
 #include "build/kernel_store.h"
 #include "schedule/schedule.h"
 
@@ -14,8 +15,13 @@ class Session {
   // fail on a missing compiler: `kernels` does, when one is needed.
   static Session& of(const std::string& cache_dir);
 
-  build::KernelStore& kernels();  // UserError when there is no compiler
+  build::KernelStore& kernels();         // UserError when there is no compiler
+  build::GpuKernelStore& gpu_kernels();  // a missing Python is an error when a kernel has to be built
   schedule::CpuTarget cpu_target() const;
+  // DeviceError when the machine lacks the device.
+  schedule::Target target(Device device) const;
+  // UserError when nothing can be compiled for the device.
+  void require_compiler(Device device);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "frontend/core_impl.h"
+#include "plan/facts.h"
 
 namespace stax::frontend {
 
@@ -44,8 +45,8 @@ void Core::Impl::group_key(const Leaves& leaves, std::string& key) {
   }
 }
 
-std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leaves& leaves,
-                                              std::vector<std::string>* failures, std::string& eager_reason) {
+std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leaves& leaves, Misses* misses,
+                                              std::string& eager_reason) {
   std::shared_lock lock(mutex);
   auto it = groups.find(key);
   if (it == groups.end()) return nullptr;
@@ -54,9 +55,12 @@ std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leav
     const std::shared_ptr<const Entry>& entry = it->second.entries[i];
     const FlatArgs args(leaves, entry->captured);
     plan::GuardFailure why;
-    if (entry->artifact->executable.check(args.view(), failures ? &why : nullptr)) return entry;
-    if (failures) failures->push_back(fmt::format("artifact {}: {}", i, why.text));
+    const plan::Executable& executable = entry->artifact->executable;
+    if (executable.check(args.view(), misses ? &why : nullptr)) return entry;
     ++guard_misses;
+    if (!misses) continue;
+    misses->texts.push_back(fmt::format("artifact {}: {}", i, why.text));
+    if (why.guard >= 0) misses->promise_failed |= executable.plan().guards[static_cast<std::size_t>(why.guard)].promise;
   }
   return nullptr;
 }
@@ -154,10 +158,17 @@ std::optional<std::pair<int, int>> aliasing_guards(const graph::Graph& g, const 
   return std::nullopt;
 }
 
+std::vector<int> unaligned_tensors(const FlatArgs& args) {
+  std::vector<int> unaligned;
+  for (std::size_t i = 0; i < args.tensors.size(); ++i)
+    if (!plan::is_aligned(*args.tensors[i], 16)) unaligned.push_back(static_cast<int>(i));
+  return unaligned;
+}
+
 }  // namespace
 
 std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leaves& leaves, const Runner& runner,
-                                              const std::vector<std::string>& failures) {
+                                              const Misses& misses) {
   std::vector<std::vector<bool>> dynamic;
   {
     std::unique_lock lock(mutex);
@@ -173,15 +184,6 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     dynamic = dynamic_axes(options, group, leaves);
   }
   compiler::Session& session = compiler::Session::of(settings.cache_dir);
-  try {
-    (void)session.kernels();
-  } catch (const UserError& e) {
-    if (options.strict_native || options.fullgraph) throw;
-    std::unique_lock lock(mutex);
-    groups[key].eager_reason = e.what();
-    base::log(base::LogLevel::warn, fmt::format("{}; the function runs uncompiled", e.what()));
-    return nullptr;
-  }
   const auto begin = std::chrono::steady_clock::now();
   auto entry = std::make_shared<Entry>();
   try {
@@ -200,7 +202,26 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
         base::log(base::LogLevel::info, problem + "; this call runs uncompiled");
       return nullptr;
     }
-    entry->artifact = compiler::compile_graph(*entry->graph, settings, session, extra);
+    const Device device = compiler::device_of(*entry->graph);
+    try {
+      session.require_compiler(device);
+    } catch (const UserError& e) {
+      if (options.strict_native || options.fullgraph) throw;
+      std::unique_lock lock(mutex);
+      groups[key].eager_reason = e.what();
+      base::log(base::LogLevel::warn, fmt::format("{}; the function runs uncompiled", e.what()));
+      return nullptr;
+    }
+    compiler::CallFacts call{std::move(extra), {}};
+    const FlatArgs args(leaves, entry->captured);
+    if (device.kind != DeviceKind::cpu) call.unaligned = unaligned_tensors(args);
+    compiler::Settings chosen = settings;
+    chosen.promises = !misses.promise_failed;
+    entry->artifact = compiler::compile_graph(*entry->graph, chosen, session, call);
+    plan::GuardFailure why;
+    if (device.kind != DeviceKind::cpu && !entry->artifact->executable.check(args.view(), &why))
+      throw InternalError(
+          fmt::format("{}: the artifact does not serve the call that it was made for: {}", name, why.text));
   } catch (const GraphBreak& b) {
     std::unique_lock lock(mutex);
     groups[key].eager_reason = b.reason + (b.where.known() ? " at " + to_string(b.where) : "");
@@ -212,11 +233,12 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
   cache_hits += entry->artifact->cache_hits;
   std::unique_lock lock(mutex);
   compile_seconds += seconds.count();
-  if (!failures.empty())
-    recompiles.push_back(fmt::format("compile {}: {}", entries.size() + 1, fmt::join(failures, "; ")));
+  if (!misses.texts.empty())
+    recompiles.push_back(fmt::format("compile {}: {}", entries.size() + 1, fmt::join(misses.texts, "; ")));
   entries.push_back(entry);
   auto& list = groups[key].entries;
-  list.insert(list.begin(), entry);
+  // What serves every size is asked last: the others are faster where they fit.
+  list.insert(misses.promise_failed ? list.end() : list.begin(), entry);
   return entry;
 }
 
@@ -241,9 +263,9 @@ std::shared_ptr<const void> Core::call(const Leaves& leaves, const Runner& runne
   if (!entry && eager_reason.empty()) {
     const std::string own_key = key;  // tracing may call other compiled functions
     std::lock_guard one_at_a_time(s.compile_mutex);
-    std::vector<std::string> failures;
-    entry = s.find(own_key, leaves, &failures, eager_reason);
-    if (!entry && eager_reason.empty()) entry = s.make(own_key, leaves, runner, failures);
+    Misses misses;
+    entry = s.find(own_key, leaves, &misses, eager_reason);
+    if (!entry && eager_reason.empty()) entry = s.make(own_key, leaves, runner, misses);
   }
   if (!entry) {
     ++s.fallbacks;

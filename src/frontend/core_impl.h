@@ -20,6 +20,12 @@ struct Entry {
   std::size_t outputs = 0;
 };
 
+// Why no artifact serves a call.
+struct Misses {
+  std::vector<std::string> texts;
+  bool promise_failed = false;  // one would serve it, but for what its kernels count on
+};
+
 // All artifacts of calls with equal constants, dtypes, ranks and devices.
 struct Group {
   std::vector<std::shared_ptr<const Entry>> entries;  // the last used first
@@ -43,10 +49,10 @@ struct Core::Impl {
   std::atomic<std::uint64_t> calls{0}, compiles{0}, kernels_built{0}, cache_hits{0}, guard_misses{0}, fallbacks{0};
 
   static void group_key(const Leaves& leaves, std::string& key);
-  std::shared_ptr<const Entry> find(const std::string& key, const Leaves& leaves, std::vector<std::string>* failures,
+  std::shared_ptr<const Entry> find(const std::string& key, const Leaves& leaves, Misses* misses,
                                     std::string& eager_reason);
   std::shared_ptr<const Entry> make(const std::string& key, const Leaves& leaves, const Runner& runner,
-                                    const std::vector<std::string>& failures);
+                                    const Misses& misses);
   bool run(const Entry& entry, const Leaves& leaves, std::vector<Tensor>& outputs) const;
   // The reason why no further artifact may be made, or empty.
   std::string limit_reached(const Group& group) const;

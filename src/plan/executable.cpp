@@ -6,7 +6,7 @@
 
 #include "plan/facts.h"
 #include "plan/guard_check.h"
-#include "plan/names.h"
+#include "plan/report.h"
 #include "plan/step_code.h"
 #include "plan/thread_scratch.h"
 #include "runtime/cpu/caching_allocator.h"
@@ -15,7 +15,6 @@
 
 namespace stax::plan {
 
-using runtime::ErrorCode;
 using runtime::ErrorWord;
 
 namespace {
@@ -56,21 +55,32 @@ struct Executable::Impl {
         modules(std::move(m)),
         guards(plan),
         code(plan, modules),
-        device(runtime::runtime_for(device_of(plan))) {}
+        device(runtime::runtime_for(device_of(plan))) {
+    for (const int step : code.reports) {
+      // The slot may outlive the plan.
+      auto origins = reported_origins(plan, std::get<LaunchStep>(plan.steps[static_cast<std::size_t>(step)]));
+      slots.push_back(
+          device.error_slot([origins = std::move(origins)](const ErrorWord& word) { raise_report(word, origins); }));
+    }
+  }
 
   Plan plan;
   std::vector<std::shared_ptr<runtime::Module>> modules;
   GuardCheck guards;
   PlanCode code;
   runtime::DeviceRuntime& device;
+  std::vector<std::shared_ptr<runtime::ErrorSlot>> slots;  // null on a device whose launches have ended at once
 };
 
 namespace {
 
+using Slot = std::shared_ptr<runtime::ErrorSlot>;
+
 // One call. Its memory comes from the thread's scratch; a failure frees what was allocated.
 class Run {
  public:
-  Run(const Plan& plan, const PlanCode& code, runtime::DeviceRuntime& device, const CallArgs& args, void* memory);
+  Run(const Plan& plan, const PlanCode& code, runtime::DeviceRuntime& device, std::span<const Slot> slots,
+      const CallArgs& args, void* memory);
   ~Run();
   static std::size_t bytes(const Plan& plan, const PlanCode& code);
 
@@ -101,6 +111,7 @@ class Run {
   const Plan& plan_;
   const PlanCode& code_;
   runtime::DeviceRuntime& device_;
+  std::span<const Slot> slots_;
   const CallArgs& args_;
   BufferState* buffers_;
   std::int64_t* registers_;
@@ -117,8 +128,9 @@ std::size_t Run::bytes(const Plan& plan, const PlanCode& code) {
               static_cast<std::size_t>(code.most_buffers + code.most_ints + code.most_scalars));
 }
 
-Run::Run(const Plan& plan, const PlanCode& code, runtime::DeviceRuntime& device, const CallArgs& args, void* memory)
-    : plan_(plan), code_(code), device_(device), args_(args) {
+Run::Run(const Plan& plan, const PlanCode& code, runtime::DeviceRuntime& device, std::span<const Slot> slots,
+         const CallArgs& args, void* memory)
+    : plan_(plan), code_(code), device_(device), slots_(slots), args_(args) {
   buffers_ = static_cast<BufferState*>(memory);
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) new (&buffers_[i]) BufferState;
   registers_ = reinterpret_cast<std::int64_t*>(buffers_ + plan.buffers.size());
@@ -155,7 +167,12 @@ void Run::bind() {
 }
 
 void Run::steps() {
-  for (const StepCode& s : code_.steps) std::visit([this](const auto& one) { step(one); }, s);
+  std::size_t i = 0;
+  try {
+    for (; i < code_.steps.size(); ++i) std::visit([this](const auto& one) { step(one); }, code_.steps[i]);
+  } catch (const DeviceError& error) {
+    raise_in_step(plan_, i < code_.first_step ? 0 : i - code_.first_step, error);
+  }
 }
 
 void Run::step(const AllocCode& s) {
@@ -193,7 +210,9 @@ void Run::step(const LaunchCode& s) {
   args.scalars = {launch_scalars_, static_cast<std::size_t>(s.scalars)};
   for (int d = 0; d < 3; ++d)
     if (s.grid[d] >= 0) args.grid[d] = registers_[s.grid[d]];
-  args.error = &error_;
+  if (args.grid[0] == 0 || args.grid[1] == 0 || args.grid[2] == 0) return;
+  runtime::ErrorSlot* slot = s.report < 0 ? nullptr : slots_[static_cast<std::size_t>(s.report)].get();
+  args.error = slot ? slot->word() : &error_;
   device_.launch(args);
   // Before a later step stores to an input.
   if (error_.code != 0) [[unlikely]]
@@ -236,24 +255,14 @@ void Run::step(const CopyCode& s) {
 }
 
 void Run::raise(const LaunchCode& s) const {
-  Origin origin{"kernel", {}};
-  std::int64_t at = error_.origin;
-  if (s.origins > 0 && at >= 0 && at < s.origins) at = code_.list[static_cast<std::size_t>(s.first_origin + at)];
-  if (at >= 0 && at < static_cast<std::int64_t>(plan_.origins.size()))
-    origin = plan_.origins[static_cast<std::size_t>(at)];
-  switch (static_cast<ErrorCode>(error_.code)) {
-    case ErrorCode::index_out_of_range:
-      throw UserError(fmt::format("{}: index {} is out of range [0, {})", origin.op, error_.index, error_.bound),
-                      origin.where);
-    case ErrorCode::index_out_of_range_wrapping:
-      throw UserError(
-          fmt::format("{}: index {} is out of range [{}, {})", origin.op, error_.index, -error_.bound, error_.bound),
-          origin.where);
-    case ErrorCode::division_by_zero:
-      throw UserError(fmt::format("{}: integer division by zero", origin.op), origin.where);
-    default:
-      throw InternalError(fmt::format("{}: a kernel reported error code {}", origin.op, error_.code));
+  std::vector<Origin> origins = plan_.origins;
+  if (s.origins > 0) {
+    origins.clear();
+    for (int i = 0; i < s.origins; ++i)
+      origins.push_back(
+          plan_.origins[static_cast<std::size_t>(code_.list[static_cast<std::size_t>(s.first_origin + i)])]);
   }
+  raise_report(error_, origins);
 }
 
 void Run::outputs(std::span<Array> out) {
@@ -312,8 +321,10 @@ bool Executable::check(const CallArgs& args, GuardFailure* why) const { return i
 
 void Executable::run(const CallArgs& args, std::span<Array> outputs) const {
   const Impl& self = *impl_;
+  for (const Slot& slot : self.slots)
+    if (slot) slot->raise_if_reported();  // of an earlier call
   const ThreadScratch scratch(Run::bytes(self.plan, self.code));
-  Run run(self.plan, self.code, self.device, args, scratch.data());
+  Run run(self.plan, self.code, self.device, self.slots, args, scratch.data());
   {
     const WriteMarks marks(self.plan, args);
     run.bind();

@@ -21,4 +21,12 @@ inline std::int64_t read_fact(const Fact& f, const CallArgs& args) {
   return 0;
 }
 
+// Whether the first element lies at a multiple of `bytes`. A device without memory counts as if its storages began at
+// 0.
+inline bool is_aligned(const Array& x, std::int64_t bytes) {
+  const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(x.storage()->data());
+  return (base + static_cast<std::uintptr_t>(x.offset() * byte_size(x.dtype()))) % static_cast<std::uintptr_t>(bytes) ==
+         0;
+}
+
 }  // namespace stax::plan

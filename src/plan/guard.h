@@ -41,6 +41,8 @@ struct Guard {
   std::uint64_t bits = 0;  // of the scalar's dtype: f64, i64 or boolean
   int a = -1, b = -1;
   std::int64_t bytes = 0;
+  // Not of the program but of the code: a kernel counts on it, another artifact may do without.
+  bool promise = false;
   std::string reason;  // "equal sizes share a symbol"
   SourceLoc where;
 

@@ -102,7 +102,7 @@ bool GuardCheck::passes(const Test& t, const CallArgs& args, std::int64_t* regis
       return compare(t.comparison, static_cast<std::int64_t>(s.bits), t.value);
     }
     case Guard::Kind::aligned:
-      return reinterpret_cast<std::uintptr_t>(args.tensors[a]->data()) % static_cast<std::uintptr_t>(t.value) == 0;
+      return is_aligned(*args.tensors[a], t.value);
     case Guard::Kind::disjoint:
       return disjoint(*args.tensors[a], *args.tensors[b]);
     case Guard::Kind::same:

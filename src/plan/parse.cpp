@@ -112,7 +112,8 @@ class Parser {
     if (word == "input") return input();
     if (word == "scalar") return scalar();
     if (word == "bind") return bind();
-    if (word == "guard") return guard();
+    if (word == "guard") return guard(false);
+    if (word == "promise") return guard(true);
     if (word == "derive") return derive();
     if (word == "buffer") return buffer();
     if (word == "kernel") return kernel();
@@ -205,8 +206,9 @@ class Parser {
     return 0;
   }
 
-  void guard() {
+  void guard(bool promise) {
     Guard g;
+    g.promise = promise;
     if (in_.accept("where")) {
       g.kind = Guard::Kind::condition;
       g.condition = condition();
@@ -266,6 +268,7 @@ class Parser {
     k.symbol = name("a function");
     in_.expect("module");
     k.module = static_cast<int>(in_.expect_integer());
+    k.reports = in_.accept("reports");
     plan_.kernels.push_back(std::move(k));
   }
   void origin() {
@@ -320,6 +323,19 @@ class Parser {
     if (in_.accept("origins")) {
       in_.expect("(");
       do s.origins.push_back(static_cast<int>(in_.expect_integer("an origin")));
+      while (in_.accept(","));
+      in_.expect(")");
+    }
+    if (in_.accept("from")) s.origin = static_cast<int>(in_.expect_integer("an origin"));
+    if (in_.accept("aligned")) {
+      in_.expect("(");
+      do s.aligned.push_back(find(plan_.buffers, "buffer"));
+      while (in_.accept(","));
+      in_.expect(")");
+    }
+    if (in_.accept("promises")) {
+      in_.expect("(");
+      do s.promises.push_back(condition());
       while (in_.accept(","));
       in_.expect(")");
     }

@@ -9,6 +9,7 @@ namespace stax::plan {
 namespace {
 
 int cost(const Guard& g) {
+  if (g.promise) return g.kind == Guard::Kind::aligned ? 6 : 7;
   switch (g.kind) {
     case Guard::Kind::fact:
       return g.value.constant() ? 0 : 2;
@@ -22,13 +23,14 @@ int cost(const Guard& g) {
     case Guard::Kind::condition:
       return 5;
   }
-  return 6;
+  return 8;
 }
 
 // Apart from reason and place.
 bool equal(const Guard& x, const Guard& y) {
   return x.kind == y.kind && x.fact == y.fact && x.value == y.value && x.condition == y.condition &&
-         x.comparison == y.comparison && x.bits == y.bits && x.a == y.a && x.b == y.b && x.bytes == y.bytes;
+         x.comparison == y.comparison && x.bits == y.bits && x.a == y.a && x.b == y.b && x.bytes == y.bytes &&
+         x.promise == y.promise;
 }
 
 }  // namespace

@@ -76,9 +76,14 @@ struct LaunchStep {
   std::vector<int> buffers;
   std::vector<Expr> ints;
   std::vector<int> scalars;  // positions: scalar inputs first, then derived scalars
-  std::vector<Expr> grid;    // at most 3; empty on the CPU
+  std::vector<Expr> grid;    // at most 3; empty on the CPU. A grid of no programs is not launched
   // What the origins that the kernel reports are in Plan::origins; empty: they are the same numbers.
   std::vector<int> origins;
+  int origin = -1;  // an operator of the kernel, for messages
+  // What the code counts on, each covered by a guard: buffers that start at multiples of 16 bytes (those that the
+  // allocator gives do), conditions on sizes.
+  std::vector<int> aligned;
+  std::vector<Bool> promises;
 };
 // Views as in runtime::MatmulArgs: equal ranks, batch dimensions broadcast by stride 0; sizes of `out` rule.
 struct MatmulStep {
@@ -116,10 +121,11 @@ struct Output {
 
 // One entry point of generated code. Kernels of equal source share a module.
 struct Kernel {
-  std::string name;    // "red_add_relu_mul_sum"
-  std::string symbol;  // the function in the module
-  int module = -1;     // position in the list of modules that the executor is given
-  std::string source;  // text, for listings; not part of the plan's text
+  std::string name;      // "red_add_relu_mul_sum"
+  std::string symbol;    // the function in the module
+  int module = -1;       // position in the list of modules that the executor is given
+  std::string source;    // text, for listings; not part of the plan's text
+  bool reports = false;  // on a device with queued launches: takes an error word
 };
 
 // The operator behind a kernel's error report.
@@ -147,8 +153,8 @@ struct Plan {
 // only between their allocation and their end, ranks that fit, scalars of a passable dtype.
 void verify(const Plan& plan);
 
-// Stable sort: facts with constants, pointer facts, facts with expressions, scalars, conditions; drops exact
-// duplicates.
+// Stable sort: facts with constants, pointer facts, facts with expressions, scalars, conditions, then the promises of
+// kernels: one that fails says that everything else holds. Drops exact duplicates.
 void order_guards(Plan& plan);
 
 // Puts a FreeStep after the last use of every temporary (replacing those present), and an AllocStep before the first

@@ -46,7 +46,7 @@ class Printer {
   }
 
  private:
-  void line(std::string_view word, const std::string& rest) { out_.format_line("{:<7}{}", word, rest); }
+  void line(std::string_view word, const std::string& rest) { out_.format_line("{:<6} {}", word, rest); }
   std::string buffer(int b) const { return name_text(plan_.buffers.at(static_cast<std::size_t>(b)).name); }
   std::string view(const View& v) const {
     return fmt::format("{}[{}] strides ({}) offset {}", buffer(v.buffer), list_text(v.sizes), list_text(v.strides),
@@ -74,7 +74,8 @@ class Printer {
   }
 
   void guards() {
-    for (const Guard& g : plan_.guards) line("guard", to_text(g, plan_) + because_text(g.reason, g.where));
+    for (const Guard& g : plan_.guards)
+      line(g.promise ? "promise" : "guard", to_text(g, plan_) + because_text(g.reason, g.where));
   }
 
   void memory() {
@@ -90,7 +91,8 @@ class Printer {
                                    to_string(b.bytes)));
     }
     for (const Kernel& k : plan_.kernels)
-      line("kernel", fmt::format("{} symbol {} module {}", name_text(k.name), name_text(k.symbol), k.module));
+      line("kernel", fmt::format("{} symbol {} module {}{}", name_text(k.name), name_text(k.symbol), k.module,
+                                 k.reports ? " reports" : ""));
     for (const Origin& o : plan_.origins) line("origin", name_text(o.op) + place_text(o.where));
   }
 
@@ -100,13 +102,19 @@ class Printer {
     std::vector<std::string> buffers, scalars;
     for (const int b : s.buffers) buffers.push_back(buffer(b));
     for (const int p : s.scalars) scalars.push_back(scalar(p));
-    std::vector<std::string> origins;
+    std::vector<std::string> origins, aligned, promises;
     for (const int o : s.origins) origins.push_back(std::to_string(o));
+    for (const int b : s.aligned) aligned.push_back(buffer(b));
+    for (const Bool& c : s.promises) promises.push_back(to_string(c));
+    const auto list = [](const char* word, const std::vector<std::string>& items) {
+      return items.empty() ? std::string{} : fmt::format(" {} ({})", word, base::joined(items));
+    };
     line("launch",
-         fmt::format("{} ({}; {}; {}){}{}", name_text(plan_.kernels.at(static_cast<std::size_t>(s.kernel)).name),
+         fmt::format("{} ({}; {}; {}){}{}{}{}{}", name_text(plan_.kernels.at(static_cast<std::size_t>(s.kernel)).name),
                      base::joined(buffers), list_text(s.ints), base::joined(scalars),
-                     s.grid.empty() ? "" : fmt::format(" grid ({})", list_text(s.grid)),
-                     s.origins.empty() ? "" : fmt::format(" origins ({})", base::joined(origins))));
+                     s.grid.empty() ? "" : fmt::format(" grid ({})", list_text(s.grid)), list("origins", origins),
+                     s.origin < 0 ? "" : fmt::format(" from {}", s.origin), list("aligned", aligned),
+                     list("promises", promises)));
   }
   void step(const MatmulStep& s) {
     std::string text =

@@ -15,7 +15,11 @@ PlanCode::PlanCode(const Plan& plan, const std::vector<std::shared_ptr<runtime::
   }
   for (const DerivedScalar& d : plan.derived) derived.push_back({d.dtype, expressions.add(d.value)});
   alloc_missing(plan);
-  for (const Step& s : plan.steps) steps.push_back(std::visit([&](const auto& step) { return code(plan, step); }, s));
+  first_step = steps.size();
+  for (const Step& s : plan.steps) {
+    steps.push_back(std::visit([&](const auto& step) { return code(plan, step); }, s));
+    ++next_step_;
+  }
   for (const Output& o : plan.outputs) {
     const Buffer& b = plan.buffers[static_cast<std::size_t>(o.view.buffer)];
     outputs.push_back({o.dtype, view(o.view), b.kind == BufferKind::input ? b.input : -1});
@@ -48,7 +52,7 @@ StepCode PlanCode::code(const Plan& plan, const AllocStep& s) {
 
 StepCode PlanCode::code(const Plan&, const FreeStep& s) { return FreeCode{s.buffer}; }
 
-StepCode PlanCode::code(const Plan&, const LaunchStep& s) {
+StepCode PlanCode::code(const Plan& plan, const LaunchStep& s) {
   LaunchCode c{};
   c.function = functions_[static_cast<std::size_t>(s.kernel)];
   c.first_buffer = static_cast<int>(list.size()), c.buffers = static_cast<int>(s.buffers.size());
@@ -60,6 +64,11 @@ StepCode PlanCode::code(const Plan&, const LaunchStep& s) {
   c.first_origin = static_cast<int>(list.size()), c.origins = static_cast<int>(s.origins.size());
   list.insert(list.end(), s.origins.begin(), s.origins.end());
   for (std::size_t i = 0; i < 3; ++i) c.grid[i] = i < s.grid.size() ? expressions.add(s.grid[i]) : -1;
+  c.report = -1;
+  if (plan.kernels[static_cast<std::size_t>(s.kernel)].reports) {
+    c.report = static_cast<int>(reports.size());
+    reports.push_back(next_step_);
+  }
   most_buffers = std::max(most_buffers, c.buffers);
   most_ints = std::max(most_ints, c.ints);
   most_scalars = std::max(most_scalars, c.scalars);

@@ -28,6 +28,7 @@ struct LaunchCode {
   int first_buffer, buffers, first_int, ints, first_scalar, scalars;  // runs of the index list
   int first_origin, origins;
   int grid[3];  // registers; -1: 1
+  int report;   // position of its error slot; -1: it takes the word of the call
 };
 struct MatmulCode {
   Dtype dtype;
@@ -61,6 +62,8 @@ struct PlanCode {
   std::vector<int> list;  // registers, buffers and scalar positions that the steps index
   std::vector<DerivedCode> derived;
   std::vector<StepCode> steps;
+  std::size_t first_step = 0;  // of the plan; those before it allocate outputs
+  std::vector<int> reports;    // by error slot: the step of the plan
   std::vector<OutputCode> outputs;
   int most_buffers = 0, most_ints = 0, most_scalars = 0;  // of one launch
 
@@ -77,6 +80,7 @@ struct PlanCode {
   StepCode code(const Plan& plan, const MatmulStep& s);
   StepCode code(const Plan& plan, const CopyStep& s);
   std::vector<void*> functions_;
+  int next_step_ = 0;
 };
 
 }  // namespace stax::plan

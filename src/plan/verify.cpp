@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
@@ -156,8 +157,28 @@ class Verifier {
     for (const Expr& e : s.grid) expression(e, "grid");
     for (const int o : s.origins) index(o, plan_.origins, "origin");
     rule(s.grid.size() <= 3, "grid of more than 3 dimensions");
+    rule(s.origin >= -1 && s.origin < static_cast<int>(plan_.origins.size()), "launch: origin");
+    promises(s);
     for (const int p : s.scalars)
       rule(p >= 0 && static_cast<std::size_t>(p) < plan_.scalars.size() + plan_.derived.size(), "scalar position");
+  }
+  // Whatever a kernel counts on is checked.
+  void promises(const LaunchStep& s) {
+    for (const int b : s.aligned) {
+      rule(std::ranges::find(s.buffers, b) != s.buffers.end(), "a launch counts on a buffer that it does not take");
+      if (at(b).kind != BufferKind::input) continue;
+      rule(std::ranges::any_of(plan_.guards,
+                               [&](const Guard& g) {
+                                 return g.kind == Guard::Kind::aligned && g.a == at(b).input && g.bytes % 16 == 0;
+                               }),
+           "no guard says that buffer " + at(b).name + " is aligned");
+    }
+    for (const Bool& c : s.promises) {
+      expression(c, "launch");
+      rule(std::ranges::any_of(plan_.guards,
+                               [&](const Guard& g) { return g.kind == Guard::Kind::condition && g.condition == c; }),
+           "no guard says that " + to_string(c));
+    }
   }
   void step(const MatmulStep& s) {
     const std::size_t rank = s.out.sizes.size();

@@ -1,5 +1,8 @@
 // Chooses how kernels run on a target. Hints of sizes steer the choices; every schedule is right for every size.
 #pragma once
+#include <string>
+#include <variant>
+
 #include "loop/schedule.h"
 #include "loop/triton_schedule.h"
 
@@ -22,5 +25,12 @@ struct GpuTarget {
 };
 
 loop::TritonSchedule schedule_triton(const loop::Kernel& k, const loop::Program& p, const GpuTarget& target = {});
+
+using Target = std::variant<CpuTarget, GpuTarget>;
+using KernelSchedule = std::variant<loop::CpuSchedule, loop::TritonSchedule>;
+
+inline bool is_gpu(const Target& target) { return std::holds_alternative<GpuTarget>(target); }
+KernelSchedule schedule_kernel(const loop::Kernel& k, const loop::Program& p, const Target& target);
+std::string to_text(const KernelSchedule& s, const loop::Kernel& k, const loop::Program& p);
 
 }  // namespace stax::schedule

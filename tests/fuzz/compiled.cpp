@@ -40,8 +40,9 @@ std::string source_of(std::span<const Prepared* const> list) {
     int next = 0;
     for (const compiler::ScheduledKernel& k : p->kernels)
       if (k.code == next)
-        ++next, kernels.push_back({k.symbol, &k.canonical.program,
-                                   &std::get<loop::Kernel>(k.canonical.program.items.at(0)), &k.schedule});
+        ++next,
+            kernels.push_back({k.symbol, &k.canonical.program, &std::get<loop::Kernel>(k.canonical.program.items.at(0)),
+                               &std::get<loop::CpuSchedule>(k.schedule)});
   }
   return codegen::emit_cpp(kernels, list.front()->vector_bytes);
 }

@@ -44,7 +44,7 @@ Stages stages_of(const Example& example) {
   s.fused = fused_from(s.lowered);
   s.texts["fused"] = loop::to_text(s.fused);
   const auto kernels = compiler::emit_kernels(s.fused, kTarget);
-  std::vector<loop::CpuSchedule> schedules;
+  std::vector<schedule::KernelSchedule> schedules;
   for (const compiler::ScheduledKernel& k : kernels) {
     schedules.push_back(k.schedule);
     s.texts["cpp"] += kernel_text(k.source);

@@ -88,7 +88,7 @@ plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::Scheduled
   return compiler::assemble(shell_of(p), p, kernels, {});
 }
 
-plan::Executable build_program(const loop::Program& p, const std::vector<loop::CpuSchedule>* schedules) {
+plan::Executable build_program(const loop::Program& p, const std::vector<schedule::KernelSchedule>* schedules) {
   compiler::Session& session = compiler::Session::of({});
   const auto kernels = compiler::emit_kernels(p, session.cpu_target(), schedules);
   plan::Plan plan = plan_of(p, kernels);

@@ -150,10 +150,12 @@ class Opt {
     if (work_.schedules) throw UserError("--schedule: the text is scheduled already");
     work_.schedules.emplace();
     for (compiler::ScheduledKernel& k : compiler::emit_kernels(*work_.program, target_))
-      work_.schedules->push_back(std::move(k.schedule));
+      work_.schedules->push_back(compiler::program_schedule(k));
   }
 
-  const std::vector<loop::CpuSchedule>* schedules() const { return work_.schedules ? &*work_.schedules : nullptr; }
+  const std::vector<schedule::KernelSchedule>* schedules() const {
+    return work_.schedules ? &*work_.schedules : nullptr;
+  }
 
   void finish() {
     if (!o_.emit.empty()) emit();
@@ -214,7 +216,7 @@ class Opt {
   const OptOptions& o_;
   TextFile file_;
   compiler::Settings settings_;
-  schedule::CpuTarget target_;
+  schedule::Target target_;
   std::optional<graph::Graph> source_;
   Work work_;
   std::string report_;

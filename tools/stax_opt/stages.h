@@ -25,7 +25,7 @@ struct OptOptions {
 struct Work {
   std::optional<graph::Graph> graph;  // of a graph text, kept as read: it has the inputs
   std::optional<loop::Program> program;
-  std::optional<std::vector<loop::CpuSchedule>> schedules;
+  std::optional<std::vector<schedule::KernelSchedule>> schedules;
   std::optional<plan::Plan> plan;
 };
 

@@ -31,8 +31,10 @@ struct TritonKernelText {
   loop::Expr grid;  // number of programs, over the sizes
 };
 
-// Throws InternalError on a kernel that can_emit_triton refuses or a schedule that does not fit.
-TritonKernelText emit_triton(const loop::Program& p, const loop::Kernel& k, const loop::TritonSchedule& s);
+// Throws InternalError on a kernel that can_emit_triton refuses or a schedule that does not fit. `operators`, when
+// given, names the operator behind each value for the comments; else the origins of the program do.
+TritonKernelText emit_triton(const loop::Program& p, const loop::Kernel& k, const loop::TritonSchedule& s,
+                             const std::vector<std::string>& operators = {});
 
 base::Decision can_emit_triton(const loop::Program& p, const loop::Kernel& k);
 

@@ -14,8 +14,9 @@ namespace stax::codegen {
 
 using fmt::format;
 
-TritonEmitter::TritonEmitter(const Program& p, const Kernel& k, const loop::TritonSchedule& s)
-    : p_(p), k_(k), s_(s), facts_(loop::facts_of(s, p)), expr_(kTritonExprSpelling, facts_) {
+TritonEmitter::TritonEmitter(const Program& p, const Kernel& k, const loop::TritonSchedule& s,
+                             const std::vector<std::string>& operators)
+    : p_(p), k_(k), s_(s), operators_(operators), facts_(loop::facts_of(s, p)), expr_(kTritonExprSpelling, facts_) {
   for (const Phase& phase : k.phases) has_inner_ = has_inner_ || !phase.inner.empty();
   for (const Value& v : k.values) {
     const bool division = is_integral(v.dtype) && (v.op == ScalarOp::floor_div || v.op == ScalarOp::trunc_div ||
@@ -331,10 +332,11 @@ TritonKernelText TritonEmitter::run() {
   return result;
 }
 
-TritonKernelText emit_triton(const Program& p, const Kernel& k, const loop::TritonSchedule& s) {
+TritonKernelText emit_triton(const Program& p, const Kernel& k, const loop::TritonSchedule& s,
+                             const std::vector<std::string>& operators) {
   if (const auto d = can_emit_triton(p, k); !d) throw InternalError(d.reason());
   loop::verify(s, k, p);
-  return TritonEmitter(p, k, s).run();
+  return TritonEmitter(p, k, s, operators).run();
 }
 
 }  // namespace stax::codegen

@@ -26,7 +26,8 @@ using loop::ValueId;
 
 class TritonEmitter {
  public:
-  TritonEmitter(const Program& p, const Kernel& k, const loop::TritonSchedule& s);
+  TritonEmitter(const Program& p, const Kernel& k, const loop::TritonSchedule& s,
+                const std::vector<std::string>& operators);
   TritonKernelText run();
 
  private:
@@ -96,6 +97,7 @@ class TritonEmitter {
   const Program& p_;
   const Kernel& k_;
   const loop::TritonSchedule& s_;
+  const std::vector<std::string>& operators_;
   symbolic::Facts facts_;
   ExprText expr_;
   SymbolNames names_;

@@ -29,8 +29,11 @@ void TritonEmitter::line(const std::string& text, const std::string& comment) {
 // The operation, and the user's operator that it came from.
 std::string TritonEmitter::note(const Value& v) const {
   const std::string op(loop::info_of(v.op).name);
-  if (v.origin < 0 || v.origin >= static_cast<int>(p_.origins.size())) return op;
-  const std::string& from = p_.origins[static_cast<std::size_t>(v.origin)].op;
+  std::string from;
+  if (!operators_.empty())
+    from = operators_.at(static_cast<std::size_t>(&v - k_.values.data()));
+  else if (v.origin >= 0 && v.origin < static_cast<int>(p_.origins.size()))
+    from = p_.origins[static_cast<std::size_t>(v.origin)].op;
   return from.empty() || from == op ? op : op + " of " + from;
 }
 

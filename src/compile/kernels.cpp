@@ -1,0 +1,132 @@
+#include "compile/kernels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/cpp/emit.h"
+#include "codegen/triton/job.h"
+#include "loop/text.h"
+
+namespace stax::compiler {
+
+namespace {
+
+using loop::Canonical;
+using loop::TritonSchedule;
+using schedule::KernelSchedule;
+
+// A Triton schedule names buffers and sizes; `buffer` and `size` translate them.
+template <class Buffers, class Sizes>
+KernelSchedule translated(const KernelSchedule& s, const Buffers& buffer, const Sizes& size) {
+  const auto* from = std::get_if<TritonSchedule>(&s);
+  if (!from) return s;
+  TritonSchedule to = *from;
+  for (loop::BufferId& b : to.aligned) b = buffer(b);
+  for (loop::SizePromise& q : to.promises) q.size = size(q.size);
+  return to;
+}
+
+template <class List, class T>
+std::size_t position(const List& list, const T& element, const char* what) {
+  const auto it = std::find(list.begin(), list.end(), element);
+  STAX_CHECK(it != list.end(), std::string("schedule: unknown ") + what);
+  return static_cast<std::size_t>(it - list.begin());
+}
+
+KernelSchedule canonical_schedule(const KernelSchedule& s, const Canonical& c) {
+  return translated(
+      s, [&](loop::BufferId b) { return static_cast<int>(position(c.buffers, b, "buffer")); },
+      [&](loop::Expr e) { return c.program.sizes[position(c.sizes, e, "size")]; });
+}
+
+// Temporaries and outputs are aligned by the allocator; inputs only where the launch checks it.
+void drop_promises(TritonSchedule& s, const Canonical& c, const loop::Program& p, const Promises& promises) {
+  std::erase_if(s.aligned, [&](loop::BufferId b) {
+    const loop::Buffer& buffer = p.buffers[static_cast<std::size_t>(c.buffers[static_cast<std::size_t>(b)])];
+    if (buffer.kind != loop::BufferKind::input) return false;
+    return !promises.allowed || std::ranges::find(promises.unaligned, buffer.input) != promises.unaligned.end();
+  });
+}
+
+schedule::Target with_promises(schedule::Target target, const Promises& promises) {
+  if (auto* gpu = std::get_if<schedule::GpuTarget>(&target)) gpu->promise_sizes &= promises.allowed;
+  return target;
+}
+
+// "gelu" for each value of a kernel: the operator that it comes from.
+std::vector<std::string> operators_of(const loop::Program& p, const loop::Kernel& k) {
+  std::vector<std::string> names;
+  for (const loop::Value& v : k.values)
+    names.push_back(v.origin < 0 ? "" : p.origins.at(static_cast<std::size_t>(v.origin)).op);
+  return names;
+}
+
+}  // namespace
+
+std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule::Target& wanted,
+                                          const std::vector<KernelSchedule>* schedules, const Promises& promises) {
+  const schedule::Target target = with_promises(wanted, promises);
+  std::vector<ScheduledKernel> kernels;
+  std::map<std::string, int> codes;  // canonical loops and schedule → position among distinct sources
+  std::vector<std::size_t> first;    // by code: the kernel that has it
+  for (const loop::Item& item : p.items) {
+    const auto* k = std::get_if<loop::Kernel>(&item);
+    if (!k) continue;
+    ScheduledKernel s;
+    s.canonical = loop::canonicalize(p, *k);
+    const loop::Program& program = s.canonical.program;
+    const auto& canonical = std::get<loop::Kernel>(program.items.at(0));
+    if (schedules)
+      s.schedule = canonical_schedule(schedules->at(kernels.size()), s.canonical);
+    else
+      s.schedule = schedule::schedule_kernel(canonical, program, target);
+    if (auto* triton = std::get_if<TritonSchedule>(&s.schedule)) drop_promises(*triton, s.canonical, p, promises);
+    const std::string text = loop::to_text(program) + schedule::to_text(s.schedule, canonical, program);
+    auto [it, fresh] = codes.try_emplace(text, static_cast<int>(first.size()));
+    s.code = it->second;
+    if (!fresh) {
+      const ScheduledKernel& same = kernels[first[static_cast<std::size_t>(s.code)]];
+      s.symbol = same.symbol, s.source = same.source, s.triton = same.triton;  // the name of the first
+    } else if (const auto* cpu = std::get_if<loop::CpuSchedule>(&s.schedule)) {
+      s.symbol = k->name;
+      const codegen::CppKernel one{s.symbol, &program, &canonical, cpu};
+      s.source = codegen::emit_cpp({&one, 1}, std::get<schedule::CpuTarget>(target).vector_bytes);
+    } else {
+      loop::Kernel named = canonical;
+      named.name = k->name;
+      s.triton = std::make_shared<codegen::TritonKernelText>(
+          codegen::emit_triton(program, named, std::get<TritonSchedule>(s.schedule), operators_of(p, *k)));
+      s.symbol = s.triton->function;
+      s.source = s.triton->text;
+    }
+    if (fresh) first.push_back(kernels.size());
+    kernels.push_back(std::move(s));
+  }
+  return kernels;
+}
+
+KernelSchedule program_schedule(const ScheduledKernel& k) {
+  const Canonical& c = k.canonical;
+  return translated(
+      k.schedule, [&](loop::BufferId b) { return c.buffers.at(static_cast<std::size_t>(b)); },
+      [&](loop::Expr e) { return c.sizes[position(c.program.sizes, e, "size")]; });
+}
+
+std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
+                                                            Session& session, Device device,
+                                                            build::KernelStoreStats* stats) {
+  std::vector<const ScheduledKernel*> distinct;
+  for (const ScheduledKernel& k : kernels)
+    if (k.code == static_cast<int>(distinct.size())) distinct.push_back(&k);
+  if (distinct.empty()) return {};
+  if (device.kind == DeviceKind::cpu) {
+    std::vector<build::CppJob> jobs;
+    for (const ScheduledKernel* k : distinct) jobs.push_back({k->symbol, k->source});
+    return session.kernels().build_or_load_all(jobs, stats);
+  }
+  std::vector<build::TritonJob> jobs;
+  for (const ScheduledKernel* k : distinct) jobs.push_back(codegen::job_of(*k->triton));
+  return session.gpu_kernels().build_or_load_all(jobs, device, stats);
+}
+
+}  // namespace stax::compiler
