@@ -41,6 +41,7 @@ class Facts {
   bool narrow_linear(Expr d);
   void set_equal(Expr symbol, Expr value);
   void keep(Bool condition);
+  void restate(Bool reason);
   void narrow(Expr symbol, Range r);
   void touch(const Node* node);
 

@@ -202,6 +202,7 @@ void Facts::assume_equal(Expr a, Expr b, Bool condition) {
   if (const Node* t = solvable_atom(d)) {
     Expr atom(t->monomial), value = solve(d, t);
     atom_values_[atom] = value;
+    restate(condition);
     auto quotient = as_floordiv(atom, Query(this));
     if (quotient && quotient->divisor.constant() && *quotient->divisor.constant() > 0) {
       auto [x, s] = *quotient;
@@ -218,6 +219,17 @@ void Facts::assume_equal(Expr a, Expr b, Bool condition) {
   nonnegatives_.push_back(-d);
   narrow_linear(d);
   narrow_linear(-d);
+}
+
+// The stored conditions in the words that questions are put in since an atom has a value.
+void Facts::restate(Bool reason) {
+  touch(reason.node());
+  const std::vector<Bool> known = conditions_;
+  for (Bool c : known) {
+    if (c == reason || !(c.node()->symbols & reason.node()->symbols)) continue;
+    const Bool now = simplify(c, *this);
+    if (!now.constant()) assume_simplified(now);  // a stored condition in the same words is simplified to true
+  }
 }
 
 void Facts::assume_different(Expr d, Bool condition) {

@@ -39,6 +39,12 @@ Expr ShapeEnv::new_symbol(std::optional<std::int64_t> hint, Range range, std::st
   return symbol;
 }
 
+Truth ShapeEnv::prove(Bool condition) const {
+  if (auto found = decided_.find(condition.node()); found != decided_.end())
+    return found->second ? Truth::always : Truth::never;
+  return symbolic::prove(condition, &facts_);
+}
+
 void ShapeEnv::add_guard(Guard guard) {
   Truth known = prove(guard.condition);
   if (known == Truth::always) return;
@@ -48,12 +54,13 @@ void ShapeEnv::add_guard(Guard guard) {
                     guard.where, "Remove one of the contradicting conditions");
   }
   facts_.assume(guard.condition);
+  decided_.emplace(guard.condition.node(), true);
   guards_.push_back(std::move(guard));
 }
 
 bool ShapeEnv::decide(Bool condition, std::string_view reason, SourceLoc where) {
   Truth known = prove(condition);
-  if (known != Truth::unknown) return known == Truth::always;
+  if (known != Truth::unknown) return decided_.emplace(condition.node(), known == Truth::always).first->second;
   auto hint = hint_of(condition);
   if (!hint) {
     throw UserError(fmt::format("the condition {}{} depends on the data: {} has no value while tracing",
@@ -61,6 +68,7 @@ bool ShapeEnv::decide(Bool condition, std::string_view reason, SourceLoc where) 
                     where, "Declare a range that decides it, or compute it with tensor operations");
   }
   add_guard({*hint ? condition : !condition, std::string(reason), std::move(where)});
+  decided_.emplace(condition.node(), *hint);
   return *hint;
 }
 

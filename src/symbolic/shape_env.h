@@ -37,7 +37,8 @@ class ShapeEnv {
   bool decide(Bool condition, std::string_view reason, SourceLoc where = {});
   // Value of `e` now; records e == value unless constant.
   std::int64_t specialize(Expr e, std::string_view reason, SourceLoc where = {});
-  Truth prove(Bool condition) const { return symbolic::prove(condition, &facts_); }
+  // What was decided stays proven, whatever is learned after it: inference may ask again.
+  Truth prove(Bool condition) const;
   bool is_always(Bool condition) const { return prove(condition) == Truth::always; }
   Expr simplify(Expr e) const { return symbolic::simplify(e, facts_); }
   Range range_of(Expr e) const { return symbolic::range_of(e, &facts_); }
@@ -51,6 +52,7 @@ class ShapeEnv {
   Facts facts_;
   std::vector<SizeSymbol> symbols_;
   std::vector<Guard> guards_;
+  std::unordered_map<const Node*, bool> decided_;  // every condition that was decided or proven true as a guard
 };
 
 }  // namespace stax::symbolic

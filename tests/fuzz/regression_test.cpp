@@ -263,5 +263,24 @@ TEST(FuzzRegression, UniformValueInTwoPasses) {
       });
 }
 
+// The negative of a negative literal.
+TEST(FuzzRegression, NegatedNegativeConstant) {
+  const graph::Graph g = parse(R"(graph @g(x: f32[2, 3]) {
+  %0 = full(-2, sizes=[2, 3], dtype=f32, device="cpu") : f32[2, 3]
+  %1 = neg(%0) : f32[2, 3]
+  %2 = add(%1, x) : f32[2, 3]
+  return %2, %1
+})");
+  every_way(
+      g,
+      [] {
+        return std::vector{floats({1, 2, 3, 4, 5, 6}, {2, 3})};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(values(out[0]), (std::vector<double>{3, 4, 5, 6, 7, 8}));
+        EXPECT_EQ(values(out[1]), std::vector<double>(6, 2.0));
+      });
+}
+
 }  // namespace
 }  // namespace stax::fuzz

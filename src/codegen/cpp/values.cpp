@@ -188,6 +188,7 @@ std::string KernelEmitter::operation_text(const Value& v, bool vector) {
       std::string a[3];
       for (int i = 0; i < 3; ++i)
         if (v.args[static_cast<std::size_t>(i)] != kNoValue) a[i] = ref(v.args[static_cast<std::size_t>(i)], false);
+      if (v.op == ScalarOp::neg && a[0].starts_with('-')) a[0] = format("({})", a[0]);  // a negative literal
       const std::string text = fill_pattern(pattern, a[0], a[1], a[2], type);
       const bool narrow = is_integral(v.dtype) && byte_size(v.dtype) < 4;
       return narrow ? format("({})({})", register_type(v.dtype), text) : text;

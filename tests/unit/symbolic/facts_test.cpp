@@ -110,6 +110,19 @@ TEST_F(FactsTest, QuotientsNarrow) {
   EXPECT_EQ(more.range(s1), (Range{33, kMaxInf}));
 }
 
+TEST_F(FactsTest, StoredConditionsFollowTheValueOfAnAtom) {
+  const Expr half = floordiv(s1, 2);
+  facts.assume(ne(s0 * half, s2 * 3));
+  facts.assume(le(s0 * half, s2 + 7));
+  facts.assume(eq(half, 4));
+  EXPECT_TRUE(always(ne(s0 * 4, s2 * 3), &facts));
+  EXPECT_TRUE(always(ne(s0 * half, s2 * 3), &facts));
+  EXPECT_TRUE(always(le(s0 * 4, s2 + 8), &facts));
+  EXPECT_TRUE(always(le(s0 * half, s2 + 8), &facts));
+  EXPECT_EQ(prove(le(s0 * 4, s2 + 6), &facts), Truth::unknown);
+  EXPECT_EQ(simple(half), "4");
+}
+
 TEST_F(FactsTest, DisjunctionsAreDecidedByCases) {
   facts.assume(ge(x, 0));
   EXPECT_TRUE(always(lt(x, 5) || ge(x, 3), &facts));

@@ -79,6 +79,21 @@ TEST_F(ShapeEnvTest, SizesWithoutHintAreDataDependent) {
   EXPECT_TRUE(env.decide(lt(count, 11), "now proven"));
 }
 
+// Asking again after more is known neither changes the answer nor records a guard.
+TEST_F(ShapeEnvTest, DecisionsStayProven) {
+  const Expr half = floordiv(width, 2);
+  const Bool first = ne(batch * half, half * ceildiv(batch, 2) * 2 + floormod(batch + 1, 2) - 1);
+  const Bool second = eq(batch * width, 7), third = eq(half * batch, width * 4);
+  const bool one = env.decide(first, "first"), two = env.decide(second, "second"), three = env.decide(third, "third");
+  EXPECT_TRUE(env.decide(eq(half, 32), "later"));
+  EXPECT_TRUE(env.decide(ne(batch, 3), "later"));
+  const std::size_t guards = env.guards().size();
+  EXPECT_EQ(env.decide(first, "again"), one);
+  EXPECT_EQ(env.decide(second, "again"), two);
+  EXPECT_EQ(env.decide(third, "again"), three);
+  EXPECT_EQ(env.guards().size(), guards);
+}
+
 TEST_F(ShapeEnvTest, HintOutsideTheRangeIsRefused) {
   try {
     env.new_symbol(1, {2, kMaxInf}, "y.size(0)", {"main.cpp", 4});
