@@ -7,6 +7,8 @@
 
 #include "base/env.h"
 #include "frontend/dispatch.h"
+#include "runtime/device_runtime.h"
+#include "runtime/transfer.h"
 
 namespace stax {
 
@@ -31,6 +33,7 @@ void set_default_device(Device device) {
   std::lock_guard lock(device_mutex);
   chosen_device = device;
 }
+void synchronize(Device device) { runtime::runtime_for(device).synchronize(); }
 
 namespace {
 graph::Attributes with_device(graph::Attributes a) {
@@ -88,7 +91,12 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Sc
                    where);
 }
 
-DLManagedTensor* to_dlpack(const Tensor& t, Where where) { return to_dlpack(t.array(where), where); }
+DLManagedTensor* to_dlpack(const Tensor& t, Where where) {
+  const Array a = t.array(where);
+  DLManagedTensor* managed = to_dlpack(a, where);
+  if (a.device() != Device{}) synchronize(a.device());  // the receiver reads on a stream of its own
+  return managed;
+}
 Tensor tensor_from_dlpack(DLManagedTensor* managed, Where where) { return Tensor(from_dlpack(managed, where)); }
 
 namespace {
@@ -112,8 +120,7 @@ Tensor frontend::from_memory(const void* data, std::size_t count, Dtype dtype, c
         fmt::format("from_vector: {} values for shape {} of {} elements", count, to_string(shape), a.numel()), where,
         "The element counts must be equal");
   if (count) std::memcpy(a.data(), data, count * static_cast<std::size_t>(byte_size(dtype)));
-  Tensor t(std::move(a));
-  return default_device() == Device{} ? t : t.to(default_device());
+  return Tensor(runtime::moved_to(a, default_device()));
 }
 
 Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
@@ -125,13 +132,17 @@ Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
   return Tensor(Array(std::move(storage), dtype, std::move(layout)));
 }
 
-Tensor load_npy(const std::string& path, Where where) { return Tensor(io::load_npy(path, where)); }
+Tensor load_npy(const std::string& path, Where where) {
+  return Tensor(runtime::moved_to(io::load_npy(path, where), default_device()));
+}
 void save_npy(const std::string& path, const Tensor& t, Where where) {
-  io::save_npy(path, t.to(cpu).array(where), where);
+  io::save_npy(path, runtime::on_host(t.array(where)), where);
 }
 std::map<std::string, Tensor> load_safetensors(const std::string& path, Where where) {
   std::map<std::string, Tensor> result;
-  for (auto& [name, array] : io::load_safetensors(path, where)) result.emplace(name, Tensor(std::move(array)));
+  const Device device = default_device();
+  for (const auto& [name, array] : io::load_safetensors(path, where))
+    result.emplace(name, Tensor(runtime::moved_to(array, device)));
   return result;
 }
 

@@ -9,6 +9,8 @@
 #include "frontend/core_impl.h"
 #include "frontend/dispatch.h"
 #include "graph/interpret.h"
+#include "runtime/device_runtime.h"
+#include "runtime/transfer.h"
 
 namespace stax::frontend {
 
@@ -55,17 +57,41 @@ Core& core_of(const std::string& key, const std::string& name) {
   return *slot;
 }
 
+// On the host; what is elsewhere is copied there and back. Views are metadata, whatever the device.
 std::vector<Tensor> run_reference(const graph::OpDef& op, const std::vector<Operand>& operands,
-                                  const graph::Attributes& attributes, const SourceLoc& where) {
+                                  const graph::Attributes& attributes, Device device, const SourceLoc& where) {
   std::vector<Array> arrays;
   std::vector<bool> scalars;
   for (const Operand& o : operands) {
-    arrays.push_back(o.is_tensor ? o.tensor.array() : o.given ? scalar_array(o.scalar) : Array{});
+    if (o.is_tensor)
+      arrays.push_back(op.is_view() ? o.tensor.array() : runtime::on_host(o.tensor.array()));
+    else
+      arrays.push_back(o.given ? scalar_array(o.scalar) : Array{});
     scalars.push_back(!o.is_tensor && o.given);
   }
   std::vector<Tensor> results;
-  for (Array& a : graph::evaluate_op(op, arrays, scalars, attributes, where)) results.emplace_back(std::move(a));
+  for (const Array& a : graph::evaluate_op(op, arrays, scalars, attributes, where))
+    results.emplace_back(runtime::moved_to(a, device));
   return results;
+}
+
+// Where the result lies: with the operands, which must agree, or where the attribute says.
+Device device_of(const graph::OpDef& op, const std::vector<Operand>& operands, const graph::Attributes& attributes,
+                 const SourceLoc& where) {
+  std::optional<Device> found;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].is_tensor) continue;
+    const Device d = operands[i].tensor.device();
+    if (found && d != *found)
+      throw UserError(
+          fmt::format("{}: argument {} is on {}, the others are on {}", op.name, i, to_string(d), to_string(*found)),
+          where, "Move it with .to(device)");
+    found = d;
+  }
+  if (found) return *found;
+  const auto it = attributes.find("device");
+  const auto* text = it == attributes.end() ? nullptr : std::get_if<std::string>(&it->second);
+  return text ? parse_device(*text) : Device{};
 }
 
 std::int64_t result_elements(const graph::OpDef& op, const graph::Attributes& attributes) {
@@ -83,16 +109,18 @@ std::int64_t result_elements(const graph::OpDef& op, const graph::Attributes& at
 std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>& operands,
                               const graph::Attributes& attributes, const SourceLoc& where) {
   std::int64_t elements = result_elements(op, attributes);
-  bool on_cpu = true;
+  bool has_tensors = false;
   for (const Operand& o : operands) {
     if (!o.is_tensor) continue;
     if (const std::uint64_t trace = o.tensor.impl()->trace) (void)Trace::expect(trace, "tensor", where);
-    const Array a = o.tensor.array(std::source_location{});
-    elements = std::max(elements, a.numel());
-    on_cpu &= a.device().kind == DeviceKind::cpu;
+    elements = std::max(elements, o.tensor.array(std::source_location{}).numel());
+    has_tensors = true;
   }
-  if (on_cpu && (op.is_view() || elements < kReferenceElements || always_reference()))
-    return run_reference(op, operands, attributes, where);
+  const Device device = device_of(op, operands, attributes, where);
+  // New small tensors are made on the host, for every device: their kernels would be built for one shape each.
+  const bool on_host = device.kind == DeviceKind::cpu || !has_tensors;
+  if (op.is_view() || (on_host && elements < kReferenceElements) || always_reference())
+    return run_reference(op, operands, attributes, device, where);
 
   Leaves leaves;
   std::vector<Scalar> scalars;
@@ -112,7 +140,7 @@ std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>
   };
   std::vector<Tensor> outputs;
   if (!core_of(op.name + ";" + attribute_key(attributes), op.name).call(leaves, runner, outputs))
-    return run_reference(op, operands, attributes, where);
+    return run_reference(op, operands, attributes, device, where);
   return outputs;
 }
 

@@ -5,6 +5,8 @@
 
 #include "frontend/dispatch.h"
 #include "frontend/trace.h"
+#include "runtime/device_runtime.h"
+#include "runtime/transfer.h"
 
 namespace stax {
 
@@ -113,7 +115,7 @@ std::vector<T> Tensor::to_vector(std::source_location where) const {
     throw UserError(
         fmt::format("to_vector: the tensor is {}, not {}", to_string(impl_->array.dtype()), to_string(wanted)), where,
         fmt::format("Cast first: .to(stax::{})", to_string(wanted)));
-  const Array whole = contiguous_copy(impl_->array);
+  const Array whole = contiguous_copy(runtime::on_host(impl_->array));
   std::vector<T> values(static_cast<std::size_t>(whole.numel()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = whole.data_as<T>()[i];
   return values;
@@ -150,10 +152,16 @@ Tensor Tensor::to(Dtype dtype, std::source_location where) const {
 }
 
 Tensor Tensor::to(Device target, std::source_location where) const {
+  check_defined(*this, where);
   if (target == device()) return *this;
-  throw UserError(
-      fmt::format("to: copying from {} to {} is not available in this build", to_string(device()), to_string(target)),
-      where);
+  if (Trace* trace = Trace::current()) {
+    const std::string problem = fmt::format("to: a tensor is copied from {} to {} while the function is traced",
+                                            to_string(device()), to_string(target));
+    if (trace->fullgraph())
+      throw UserError(problem, where, "Copy it before the call and pass the copy, or leave out fullgraph");
+    throw frontend::GraphBreak{problem, where};
+  }
+  return Tensor(runtime::moved_to(array(where), target));
 }
 
 Tensor Tensor::index(std::initializer_list<Index> items, std::source_location where) const {
@@ -209,11 +217,11 @@ Tensor& Tensor::fill_(const Scalar& value, std::source_location where) {
     t->write(*this, value, where);
     return *this;
   }
-  check_writable(impl_->array, "fill_", where);
-  const Array one = frontend::scalar_array(value);
-  copy_elements(graph::broadcast_to(one, std::span(impl_->array.sizes().data(), impl_->array.sizes().size())),
-                impl_->array);
-  impl_->array.storage()->bump_version();
+  const Array& target = impl_->array;
+  check_writable(target, "fill_", where);
+  const Array one = runtime::moved_to(cast_copy(frontend::scalar_array(value), target.dtype()), target.device());
+  runtime::copy_on_device(graph::broadcast_to(one, std::span(target.sizes().data(), target.sizes().size())), target);
+  target.storage()->bump_version();
   return *this;
 }
 
@@ -226,11 +234,21 @@ Tensor& Tensor::copy_(const Tensor& source, std::source_location where) {
   }
   check_writable(impl_->array, "copy_", where);
   const Array& target = impl_->array;
+  if (source.device() != target.device())
+    throw UserError(fmt::format("copy_: the source is on {}, the target on {}", to_string(source.device()),
+                                to_string(target.device())),
+                    where, "Move it with .to(device)");
   const Tensor spread = apply_one(
       "expand", {source}, {{"sizes", std::vector<std::int64_t>(target.sizes().begin(), target.sizes().end())}}, where);
   // Source and target may share memory: everything is read before anything is written.
   const bool shared = spread.impl_->array.storage() == target.storage();
-  copy_elements(shared ? contiguous_copy(spread.impl_->array) : spread.impl_->array, target);
+  if (target.device() == Device{}) {
+    copy_elements(shared ? contiguous_copy(spread.impl_->array) : spread.impl_->array, target);
+  } else {
+    Tensor values = spread.to(target.dtype(), where);
+    if (values.array(where).storage() == target.storage()) values = apply_one("clone", {values}, {}, where);
+    runtime::copy_on_device(values.array(where), target);
+  }
   target.storage()->bump_version();
   return *this;
 }
@@ -240,8 +258,9 @@ std::string to_string(const Tensor& t) {
   const std::string head = fmt::format("{}{}", to_text(t.dtype()), to_string(t.shape()));
   if (is_traced(t)) return head + " (being traced)";
   constexpr std::int64_t kShown = 64;
-  const Array a = t.array();
-  if (a.numel() > kShown) return head + fmt::format(" ({} elements)", a.numel());
+  if (t.array().numel() > kShown) return head + fmt::format(" ({} elements)", t.array().numel());
+  if (!runtime::runtime_for(t.device()).executes()) return head + " (on null: no values)";
+  const Array a = runtime::on_host(t.array());
   std::string text;
   const auto rank = static_cast<std::size_t>(a.rank());
   for_each_index(std::span(a.sizes().data(), rank), [&](std::span<const std::int64_t> index) {

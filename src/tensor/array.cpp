@@ -61,6 +61,10 @@ Array Array::empty(std::span<const std::int64_t> sizes, Dtype dtype, Device devi
   return Array(std::move(storage), dtype, contiguous_layout(sizes));
 }
 
+void Array::refuse_host() const {
+  throw InternalError(fmt::format("the host reads the memory of a tensor on {}", to_string(device())));
+}
+
 namespace {
 
 // Value-preserving path: integers through int64 (wrapping), everything else through the types themselves.

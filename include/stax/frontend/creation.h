@@ -11,6 +11,9 @@ namespace stax {
 // Where creation functions put their result: set here, else STAX_DEVICE, else the CPU.
 Device default_device();
 void set_default_device(Device device);
+// Waits until the device has done all work queued so far, and raises what its kernels have reported (an index out of
+// range). Reading values does the same. The CPU and the null device have nothing to wait for.
+void synchronize(Device device = default_device());
 
 using Where = std::source_location;
 Tensor full(const Shape& shape, const Scalar& value, Dtype dtype, Where where = Where::current());
@@ -34,7 +37,7 @@ Tensor eye(const Dim& size, Dtype dtype = f32, Where where = Where::current());
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Scalar& seed, Dtype dtype = i64,
                Where where = Where::current());
 
-// DLPack both ways, without a copy (stax/tensor/dlpack.h).
+// DLPack both ways, without a copy (stax/tensor/dlpack.h). Handing out a tensor of a GPU waits for its values.
 DLManagedTensor* to_dlpack(const Tensor& t, Where where = Where::current());
 Tensor tensor_from_dlpack(DLManagedTensor* managed, Where where = Where::current());
 
@@ -59,10 +62,11 @@ template <class T>
 Tensor tensor(std::initializer_list<T> values, Where where = Where::current()) {
   return frontend::from_memory(values.begin(), values.size(), dtype_of<T>(), Shape{Dim(values.size())}, where);
 }
-// The memory itself, row-major; it must outlive the tensor. Its contents may change at any time.
+// The memory itself, row-major, of the CPU whatever the default device; it must outlive the tensor. Its contents may
+// change at any time.
 Tensor from_blob(void* data, const Shape& shape, Dtype dtype);
 
-// UserError with the path and the caller's line for a missing, truncated or lying file.
+// On the default device. UserError with the path and the caller's line for a missing, truncated or lying file.
 Tensor load_npy(const std::string& path, Where where = Where::current());
 void save_npy(const std::string& path, const Tensor& t, Where where = Where::current());
 std::map<std::string, Tensor> load_safetensors(const std::string& path, Where where = Where::current());

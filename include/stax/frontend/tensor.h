@@ -38,12 +38,13 @@ class Tensor {
   Dim stride(int axis, std::source_location where = std::source_location::current()) const;
   Dim numel() const;
 
-  // Values. `item` takes a tensor of one element; `to_vector` gives row-major order. T's dtype must be the tensor's
-  // (to_vector<double> of f32 and the like: cast first).
+  // Values, from whichever device (DeviceError on null). `item` takes a tensor of one element; `to_vector` gives
+  // row-major order. T's dtype must be the tensor's (to_vector<double> of f32 and the like: cast first).
   template <class T>
   T item(std::source_location where = std::source_location::current()) const;
   template <class T>
   std::vector<T> to_vector(std::source_location where = std::source_location::current()) const;
+  // Address in the memory of the tensor's device, where queued work may still be writing (synchronize).
   const void* data_ptr(std::source_location where = std::source_location::current()) const;
   // Memory for writing: nothing derived from the contents is kept from then on.
   void* mutable_data_ptr(std::source_location where = std::source_location::current());
@@ -51,6 +52,7 @@ class Tensor {
   Tensor& declare_constant();
 
   Tensor to(Dtype dtype, std::source_location where = std::source_location::current()) const;
+  // The tensor itself when it is there, else a copy in memory of its own. While a function is traced: as for `item`.
   Tensor to(Device device, std::source_location where = std::source_location::current()) const;
   Tensor index(std::initializer_list<Index> items, std::source_location where = std::source_location::current()) const;
 

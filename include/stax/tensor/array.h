@@ -59,14 +59,19 @@ class Array {
   void* data() const {
     return storage_->data() ? static_cast<char*>(storage_->data()) + layout_.offset * byte_size(dtype_) : nullptr;
   }
+  // The elements for the host to read. InternalError when they lie on another device.
   template <class T>
   T* data_as() const {
+    if (storage_->device().kind != DeviceKind::cpu) [[unlikely]]
+      refuse_host();
     return static_cast<T*>(data());
   }
 
   Array with_layout(Layout layout) const { return Array(storage_, dtype_, std::move(layout)); }
 
  private:
+  [[noreturn]] void refuse_host() const;
+
   std::shared_ptr<Storage> storage_;
   Dtype dtype_ = Dtype::f32;
   Layout layout_;
