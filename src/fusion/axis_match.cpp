@@ -9,13 +9,6 @@ using loop::Axis;
 using loop::Expr;
 using loop::Kernel;
 
-Expr exact_quotient(Expr a, Expr b) {
-  if (b.is_constant(0)) return {};
-  if (b.is_constant(1)) return a;
-  const Expr q = symbolic::floordiv(a, b);
-  return q * b == a ? q : Expr();
-}
-
 AxisMatch::AxisMatch(loop::Program& program, const Kernel& a, const Kernel& b)
     : program_(program), a_(side_of(a)), b_(side_of(b)) {}
 

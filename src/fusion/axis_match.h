@@ -5,7 +5,7 @@
 #pragma once
 #include <vector>
 
-#include "loop/ir.h"
+#include "loop/address_solve.h"
 
 namespace stax::fusion {
 
@@ -50,7 +50,6 @@ class AxisMatch {
   Side a_, b_;
 };
 
-// a / b when b divides a exactly as polynomials, else null.
-loop::Expr exact_quotient(loop::Expr a, loop::Expr b);
+using loop::exact_quotient;
 
 }  // namespace stax::fusion

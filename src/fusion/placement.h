@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fusion/address_solve.h"
 #include "fusion/align.h"
+#include "loop/address_solve.h"
 
 namespace stax::fusion {
 
@@ -33,7 +33,7 @@ struct StoreRef {
 // How a load of a buffer that an earlier phase stores gets its value.
 struct Passed {
   StoreRef store;
-  Solution solution;
+  loop::Solution solution;
   bool read_back = false;  // from memory, unless the value is at hand
 };
 

@@ -27,6 +27,7 @@ std::int64_t split_count(std::int64_t outputs, std::int64_t length, const SplitT
   if (outputs <= 0 || outputs >= target.parallel_units) return 1;
   std::int64_t parts = 1;
   while (2 * parts * outputs <= target.parallel_units && length / (2 * parts) >= target.min_chunk) parts *= 2;
+  while (length / parts > target.max_chunk) parts *= 2;
   return parts;
 }
 

@@ -9,6 +9,7 @@
 // elements left over go one each to the first parts, as tuples of their own: the buffer is then [64, 2·parts].
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,13 @@ struct SplitTarget {
   std::int64_t parallel_units = 2;     // outputs at or above this number are not split
   std::int64_t min_chunk = 32 * 1024;  // elements of a row that are worth a unit
   std::int64_t column_tile = 64;       // neighbouring outputs that one unit takes when rows are not contiguous
+  // A row that is split is cut into parts of at most so many elements: many small units in flight keep the memory of a
+  // GPU busy, where a CPU's thread walks a long part as fast.
+  std::int64_t max_chunk = std::numeric_limits<std::int64_t>::max();
 
   static SplitTarget cpu(int threads) { return {.parallel_units = threads}; }
   static SplitTarget gpu(int multiprocessors) {
-    return {.parallel_units = multiprocessors, .min_chunk = 2048, .column_tile = 32};
+    return {.parallel_units = multiprocessors, .min_chunk = 2048, .column_tile = 32, .max_chunk = 32 * 1024};
   }
 };
 

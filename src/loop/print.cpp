@@ -145,14 +145,14 @@ std::string bound_text(std::int64_t v) {
   return v == symbolic::kMaxInf ? "inf" : fmt::format("{}", v);
 }
 
-void print_sizes(base::TextWriter& w, const Program& p) {
+void print_sizes(base::TextWriter& w, const Program& p, Hints hints) {
   if (p.sizes.empty()) return;
   std::vector<std::string> texts;
   for (Expr s : p.sizes) {
     const symbolic::SymbolInfo& info = s.info();
     std::string text = fmt::format("{} in [{}, {}]", s.name(), bound_text(info.range.lo), bound_text(info.range.hi));
     if (info.multiple_of != 1) text += fmt::format(" multiple {}", info.multiple_of);
-    if (info.hint) text += fmt::format(" hint {}", *info.hint);
+    if (info.hint && hints == Hints::shown) text += fmt::format(" hint {}", *info.hint);
     texts.push_back(std::move(text));
   }
   w.line("sizes " + base::joined(texts));
@@ -186,10 +186,10 @@ std::string to_text(const Program& p, const Kernel& k) {
   return w.take();
 }
 
-std::string to_text(const Program& p) {
+std::string to_text(const Program& p, Hints hints) {
   base::TextWriter w;
   w.line("program " + name_text(p.name));
-  print_sizes(w, p);
+  print_sizes(w, p, hints);
   print_facts(w, p);
   for (std::size_t b = 0; b < p.buffers.size(); ++b) print_buffer(w, p, static_cast<BufferId>(b));
   for (std::size_t s = 0; s < p.scalars.size(); ++s)

@@ -6,7 +6,8 @@
 
 namespace stax::loop {
 
-std::string to_text(const Program& p);
+enum class Hints : bool { shown, left_out };  // the values of sizes that steer choices
+std::string to_text(const Program& p, Hints hints = Hints::shown);
 std::string to_text(const Program& p, const Kernel& k);
 // Throws UserError with line and column.
 Program parse_program(std::string_view text, std::string_view file = "<text>");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "loop/address_solve.h"
 #include "loop/domain.h"
 #include "loop/verify.h"
 
@@ -20,19 +21,13 @@ bool is_indirect(const Kernel& k, Expr e) {
                      [&](const Value& v) { return v.op == ScalarOp::bounded && symbolic::depends_on(e, v.symbol); });
 }
 
-// The unit of the load stores the element itself: store(outer, r) == load has a solution r in the extent of the store's
-// only inner axis, for every index of the load.
+// The unit of the load stores the element itself, for every index of the load.
 bool is_own_element(const Program& p, const Kernel& k, const Access& load, const Access& store) {
-  const Phase& phase = k.phases[static_cast<std::size_t>(store.phase)];
-  if (phase.inner.size() != 1) return false;
-  const auto l = symbolic::linear_in(store.index, phase.inner[0].var);
-  if (!l || !l->coefficient.constant() || l->coefficient.is_constant(0)) return false;
-  const Domain domain(p, k, load.phase);
-  const Expr distance = load.index - l->rest, step = symbolic::floordiv(distance, l->coefficient);
-  if (!domain.is_equal(step * l->coefficient, distance)) return false;
-  const auto lowest = domain.lower(step), highest = domain.upper(step);
-  return lowest && highest && symbolic::always(symbolic::ge(*lowest, 0), &domain.facts()) &&
-         symbolic::always(symbolic::lt(*highest, phase.inner[0].extent), &domain.facts());
+  const auto inner = [&](const Access& a) -> const std::vector<Axis>& {
+    return k.phases[static_cast<std::size_t>(a.phase)].inner;
+  };
+  const auto s = solve(p, store.index, inner(store), load.index, k.outer, inner(load));
+  return s && symbolic::substitute(store.index, s->values) == load.index;
 }
 
 // A load of a later phase may read what its own unit stored: the address advances with the outer axes as the store's
@@ -107,6 +102,7 @@ void verify_independence(const Program& p, const Kernel& k) {
       if (w.buffer != r.buffer || w.index == r.index) continue;
       if (r.phase == w.phase)
         fail(p, k, r, fmt::format("the phase stores this buffer at [{}]", symbolic::to_string(w.index)));
+      if (k.outer.empty()) continue;  // one unit
       if (!stays_in_unit(p, k, r, w) && !is_own_element(p, k, r, w))
         fail(p, k, r, fmt::format("another unit may store it at [{}]", symbolic::to_string(w.index)));
     }

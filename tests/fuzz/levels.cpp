@@ -19,12 +19,6 @@ namespace {
 
 std::span<const std::int64_t> span_of(const Dims& d) { return {d.data(), d.size()}; }
 
-plan::ScalarValue scalar_value(const Array& a) {
-  if (a.dtype() == Dtype::boolean) return plan::ScalarValue::of(*a.data_as<bool>());
-  if (a.dtype() == Dtype::f64) return plan::ScalarValue::of(*a.data_as<double>());
-  return plan::ScalarValue::of(*a.data_as<std::int64_t>());
-}
-
 bool agree(const Array& actual, const Array& expected, std::span<const std::int64_t> at, const Facts& f) {
   if (!is_floating(actual.dtype())) return read_i64(actual, at) == read_i64(expected, at);
   const double a = read_f64(actual, at), e = read_f64(expected, at);
@@ -63,6 +57,12 @@ void blank(const Array& a) {
 
 }  // namespace
 
+plan::ScalarValue scalar_value(const Array& a) {
+  if (a.dtype() == Dtype::boolean) return plan::ScalarValue::of(*a.data_as<bool>());
+  if (a.dtype() == Dtype::f64) return plan::ScalarValue::of(*a.data_as<double>());
+  return plan::ScalarValue::of(*a.data_as<std::int64_t>());
+}
+
 Case::Case(const Recipe& r) : recipe_(r), graph_(build_graph(r)) {
   settings_.strict_numerics = r.strict;
   for (const graph::Node* n : graph_.graph.nodes())
@@ -98,6 +98,7 @@ std::vector<Array> Case::inputs(const std::vector<std::int64_t>& sizes) const {
 
 bool Case::serves(const std::vector<std::int64_t>& sizes) const {
   const symbolic::Lookup value_of = lookup(inputs(sizes));
+  if (largest_value(graph_.graph, value_of) > kMostElements) return false;
   for (const symbolic::Guard& g : graph_.graph.env().guards()) {
     const auto holds = symbolic::evaluate(g.condition, value_of);
     if (!holds || !*holds) return false;

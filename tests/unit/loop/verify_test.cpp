@@ -113,6 +113,24 @@ TEST(LoopVerify, UnitsAreIndependent) {
     phase (r < 5) { %1 = load x[r] store y[a + 5*r] %1 }
   })"),
                  "another unit may store it");
+  // One unit does everything, and the first row is among those that it overwrites; the stride is not known.
+  const std::string strided = R"(
+    sizes n in [2, 1024], m in [2, 1024], t in [-4096, 4096]
+    buffer x: f32[n, m] strides (t, 1) input written
+  )";
+  EXPECT_NO_THROW(program_of(strided + R"(kernel k {
+    phase { %0 = load x[0] }
+    phase (r < n, q < m) { store x[t*r + q] %0 }
+  })"));
+  EXPECT_NO_THROW(program_of(strided + R"(kernel k outer (a < m) {
+    phase { %0 = load x[a] }
+    phase (r < n) { store x[t*r + a] %0 }
+  })"));
+  expect_refused(strided + R"(kernel k outer (a < m) {
+    phase { %0 = load x[0] }
+    phase (r < n) { store x[t*r + a] %0 }
+  })",
+                 "another unit may store it");
 }
 
 TEST(LoopVerify, AddressesInBounds) {

@@ -5,7 +5,7 @@
 
 #include "loop/ir.h"
 
-namespace stax::fusion {
+namespace stax::loop {
 
 struct Solution {
   bool same = false;           // every inner axis of the store stands for itself
@@ -14,8 +14,10 @@ struct Solution {
 
 // Solves store(outer, inner) == load for the inner axes of the store, inside their extents. Null when that is not
 // possible for every index of the load or cannot be shown: then other units may be involved.
-std::optional<Solution> solve(const loop::Program& program, loop::Expr store, const std::vector<loop::Axis>& inner,
-                              loop::Expr load, const std::vector<loop::Axis>& outer,
-                              const std::vector<loop::Axis>& load_inner);
+std::optional<Solution> solve(const Program& program, Expr store, const std::vector<Axis>& inner, Expr load,
+                              const std::vector<Axis>& outer, const std::vector<Axis>& load_inner);
 
-}  // namespace stax::fusion
+// a / b when b divides a exactly as polynomials, else null.
+Expr exact_quotient(Expr a, Expr b);
+
+}  // namespace stax::loop

@@ -1,14 +1,10 @@
-#include "fusion/address_solve.h"
+#include "loop/address_solve.h"
 
 #include <algorithm>
 
-#include "fusion/axis_match.h"
 #include "loop/domain.h"
 
-namespace stax::fusion {
-
-using loop::Axis;
-using loop::Expr;
+namespace stax::loop {
 
 namespace {
 
@@ -44,7 +40,14 @@ bool distribute(Expr difference, std::vector<Unknown>& unknowns, const std::vect
 
 }  // namespace
 
-std::optional<Solution> solve(const loop::Program& program, Expr store, const std::vector<Axis>& inner, Expr load,
+Expr exact_quotient(Expr a, Expr b) {
+  if (b.is_constant(0)) return {};
+  if (b.is_constant(1)) return a;
+  const Expr q = symbolic::floordiv(a, b);
+  return q * b == a ? q : Expr();
+}
+
+std::optional<Solution> solve(const Program& program, Expr store, const std::vector<Axis>& inner, Expr load,
                               const std::vector<Axis>& outer, const std::vector<Axis>& load_inner) {
   Solution s;
   std::vector<Unknown> unknowns;
@@ -67,7 +70,7 @@ std::optional<Solution> solve(const loop::Program& program, Expr store, const st
       if (symbolic::depends_on(u.stride, r.var) || u.stride.is_constant(0)) return std::nullopt;
   if (!distribute(load - base, unknowns, load_inner)) return std::nullopt;
 
-  std::optional<loop::Domain> domain;
+  std::optional<Domain> domain;
   s.same = true;
   for (const Unknown& u : unknowns) {
     const auto whole =
@@ -86,4 +89,4 @@ std::optional<Solution> solve(const loop::Program& program, Expr store, const st
   return s;
 }
 
-}  // namespace stax::fusion
+}  // namespace stax::loop
