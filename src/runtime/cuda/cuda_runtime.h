@@ -22,16 +22,16 @@ class CudaRuntime final : public DeviceRuntime {
   bool executes() const override { return true; }
   std::string isa() const override { return "sm_90"; }
   std::shared_ptr<Module> load_module(const ModuleImage& image) override;
-  void launch(const LaunchArgs& args, Stream stream) override {
+  void launch(const LaunchArgs& args, Stream stream = {}) override {
     launch_cuda_kernel(context_, args, context_.handle_of(stream));
   }
-  void matmul(const MatmulArgs& args, Stream stream) override { matmul_.run(args, context_.handle_of(stream)); }
+  void matmul(const MatmulArgs& args, Stream stream = {}) override { matmul_.run(args, context_.handle_of(stream)); }
   base::Decision can_matmul(const MatmulKind& kind) const override;
   // Equal dtypes only.
-  void copy(const CopyArgs& args, Stream stream) override;
-  void upload(void* to, const void* from, std::size_t bytes, Stream stream) override;
-  void download(void* to, const void* from, std::size_t bytes, Stream stream) override;
-  void synchronize(Stream stream) override;
+  void copy(const CopyArgs& args, Stream stream = {}) override;
+  void upload(void* to, const void* from, std::size_t bytes, Stream stream = {}) override;
+  void download(void* to, const void* from, std::size_t bytes, Stream stream = {}) override;
+  void synchronize(Stream stream = {}) override;
   DeviceProperties properties() const override { return context_.properties(); }
   std::shared_ptr<ErrorSlot> error_slot(RaiseError raise) override { return slots_.make(std::move(raise)); }
 
