@@ -81,7 +81,8 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     else
       s.schedule = schedule::schedule_kernel(canonical, program, target);
     if (auto* triton = std::get_if<TritonSchedule>(&s.schedule)) drop_promises(*triton, s.canonical, p, promises);
-    const std::string text = loop::to_text(program) + schedule::to_text(s.schedule, canonical, program);
+    const std::string text =
+        loop::to_text(program, loop::Hints::left_out) + schedule::to_text(s.schedule, canonical, program);
     auto [it, fresh] = codes.try_emplace(text, static_cast<int>(first.size()));
     s.code = it->second;
     if (!fresh) {

@@ -10,7 +10,7 @@
 #include "loop/text.h"
 #include "loop/transform.h"
 #include "passes/lower.h"
-#include "passes/passes.h"
+#include "runtime/device_runtime.h"
 
 namespace stax::compiler {
 
@@ -44,8 +44,9 @@ Device device_of(const graph::Graph& g) {
 
 graph::Graph run_passes(const graph::Graph& g, const Settings& settings, const Observer& observe) {
   graph::Graph current = graph::rewrite(g, nullptr);
+  const passes::PassOptions options = pass_options(settings, device_of(g));
   for (const passes::Pass& pass : passes::all_passes()) {
-    current = pass.run(current, {settings.strict_numerics});
+    current = pass.run(current, options);
 #ifndef NDEBUG
     graph::verify(current);
 #endif
@@ -70,6 +71,17 @@ fusion::FusionOptions fusion_options(const Settings& settings, const schedule::T
   o.cache_bytes = cpu.l2_bytes;
   o.can_emit = codegen::can_emit_cpp;
   return o;
+}
+
+fusion::SplitTarget split_target(const schedule::Target& target) {
+  if (const auto* gpu = std::get_if<schedule::GpuTarget>(&target))
+    return fusion::SplitTarget::gpu(gpu->multiprocessors);
+  return fusion::SplitTarget::cpu(std::get<schedule::CpuTarget>(target).threads);
+}
+
+passes::PassOptions pass_options(const Settings& settings, Device device) {
+  const runtime::DeviceRuntime& runtime = runtime::runtime_for(device);
+  return {settings.strict_numerics, [&runtime](const runtime::MatmulKind& kind) { return runtime.can_matmul(kind); }};
 }
 
 void normalise_kernels(loop::Program& p) {
@@ -103,7 +115,7 @@ class Stages {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The stages: passes (see passes::all_passes), lower, fuse, normalise, emit, build, assemble.
+// The stages: passes (see passes::all_passes), lower, split, fuse, normalise, emit, build, assemble.
 std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings& settings, Session& session,
                                            const CallFacts& call, const Observer& observe) {
   std::vector<StageTime> times;
@@ -116,6 +128,9 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
 
   loop::Program program = passes::lower(lowered, {settings.index_checks});
   stages.done("lower", [&] { return loop::to_text(program); });
+
+  fusion::split_reductions(program, split_target(target));
+  stages.done("split", [&] { return loop::to_text(program); });
 
   fusion::FusionResult fused = fusion::fuse(std::move(program), fusion_options(settings, target));
   stages.done("fuse", [&] { return loop::to_text(fused.program); });

@@ -8,6 +8,8 @@
 #include "compile/kernels.h"
 #include "compile/options.h"
 #include "compile/session.h"
+#include "fusion/split.h"
+#include "passes/passes.h"
 
 namespace stax::compiler {
 
@@ -32,6 +34,8 @@ std::shared_ptr<const Artifact> compile_graph(const graph::Graph& g, const Setti
 Device device_of(const graph::Graph& g);
 graph::Graph run_passes(const graph::Graph& g, const Settings& settings, const Observer& observe = nullptr);
 fusion::FusionOptions fusion_options(const Settings& settings, const schedule::Target& target);
+fusion::SplitTarget split_target(const schedule::Target& target);
+passes::PassOptions pass_options(const Settings& settings, Device device);
 // Axes merged and ordered for every kernel.
 void normalise_kernels(loop::Program& p);
 

@@ -40,6 +40,12 @@ struct Call {
   bool activated() const { return std::get<std::string>(attributes.at("activation")) != "none"; }
 };
 
+runtime::MatmulKind kind_of(const Call& c) {
+  return {c.operands[0].type().dtype,
+          runtime::parse_activation(std::get<std::string>(c.attributes.at("activation"))).value(), c.has_bias(),
+          c.has_residual()};
+}
+
 Call call_of(const Node& n) {
   Call c{n.operands, n.attributes};
   c.operands.resize(4);
@@ -62,6 +68,7 @@ Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options) {
       c.operands.resize(4);
       return emit(c);
     }
+    auto can = [&](const Call& c) { return !options.can_matmul || options.can_matmul(kind_of(c)); };
     // A product that only this node reads, of the result's own type.
     auto product = [&](const Value& v) -> const Node* {
       if (!v || v.node->op->name != "matmul_fused" || !source.contains(v.node)) return nullptr;
@@ -76,6 +83,7 @@ Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options) {
       Call c = call_of(*p);
       if (c.activated() || c.has_residual()) return {};
       c.attributes["activation"] = activation;
+      if (!can(c)) return {};
       return emit(c);
     }
     if (node.op->name != "add") return {};
@@ -87,11 +95,12 @@ Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options) {
       if (!c.activated() && !c.has_bias() && !c.has_residual() && other.type().rank() == 1 &&
           other.type().sizes[0] == node.types[0].sizes.back()) {
         c.operands[2] = other;
-        return emit(c);
+        if (can(c)) return emit(c);
+        c.operands[2] = {};
       }
       if (!c.has_residual() && other.type().sizes == node.types[0].sizes) {
         c.operands[3] = other;
-        return emit(c);
+        if (can(c)) return emit(c);
       }
     }
     return {};

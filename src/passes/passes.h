@@ -1,10 +1,13 @@
 // Graph to graph. Each pass returns a new graph that means the same; `all_passes` is the one list of them.
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/decision.h"
 #include "graph/graph.h"
+#include "runtime/matmul.h"
 
 namespace stax::passes {
 
@@ -12,6 +15,8 @@ using graph::Graph;
 
 struct PassOptions {
   bool strict_numerics = false;  // half types round at every operator: nothing may skip a rounding
+  // What the device's library computes in one call; empty: everything.
+  std::function<base::Decision(const runtime::MatmulKind&)> can_matmul;
 };
 
 // Drops nodes that no output and no write needs.
@@ -23,7 +28,10 @@ Graph fold_constants(const Graph& g, const PassOptions& options = {});
 // Removes operators that give their operand back bit for bit: x * 1, x / 1, integer x + 0, double negation, casts there
 // and back through a wider type, copies of copies.
 Graph clean_up(const Graph& g, const PassOptions& options = {});
-// Bias, activation and residual of a matrix product join its call.
+// Takes from matrix products what the device's library cannot do in the call: epilogues become operators after it, and
+// products that it does not have (integers on a GPU) become sums of products.
+Graph split_matmul_epilogues(const Graph& g, const PassOptions& options = {});
+// Bias, activation and residual of a matrix product join its call, where the library has them.
 Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options = {});
 // Replaces operators by their definitions in terms of primitive ones, until only primitives and views are left.
 Graph decompose(const Graph& g, const PassOptions& options = {});

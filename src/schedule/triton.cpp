@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kUnknown = 1024;      // a size without a hint
 constexpr std::int64_t kLongestRow = 16384;  // elements of a persistent reduction
+constexpr std::int64_t kShortestBound = 256;  // rows that are promised to be short may have so many elements
 
 std::int64_t power_at_least(std::int64_t n) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
@@ -39,7 +40,9 @@ class TritonChooser {
   int innermost_axis() const;
   bool has(ScalarOp op) const;
   bool reduces_columns(const loop::Phase& p) const;
+  std::vector<Expr> lengths_of_accesses() const;
   void promise();
+  void promise_short_rows();
   void choose_tile();
   void choose_rows();
   void choose_columns();
@@ -90,16 +93,86 @@ int TritonChooser::innermost_axis() const {
   return best;
 }
 
+// What has to be a multiple of 16 for 16-byte accesses: the distances between rows, and the lengths along which accesses
+// are contiguous, since a mask must not cut a vector.
+std::vector<Expr> TritonChooser::lengths_of_accesses() const {
+  std::vector<Expr> lengths;
+  const auto look = [&](Expr index, const std::vector<loop::Axis>& axes) {
+    for (const loop::Axis& a : axes) {
+      if (!symbolic::depends_on(index, a.var)) continue;
+      const auto linear = symbolic::linear_in(index, a.var);
+      if (!linear) continue;
+      if (!linear->coefficient.is_constant(1))
+        lengths.push_back(linear->coefficient);
+      else
+        lengths.push_back(a.extent);
+    }
+  };
+  for (const loop::Phase& p : k_.phases) {
+    const auto both = [&](Expr index) {
+      look(index, k_.outer);
+      look(index, p.inner);
+    };
+    for (loop::ValueId v = p.begin; v < p.end; ++v)
+      if (k_.values[static_cast<std::size_t>(v)].op == ScalarOp::load) both(k_.values[static_cast<std::size_t>(v)].index);
+    for (const loop::Store& s : p.stores) both(s.index);
+  }
+  return lengths;
+}
+
 // Facts about sizes and addresses that the launch will check.
 void TritonChooser::promise() {
   for (std::size_t b = 0; b < p_.buffers.size(); ++b)
     if (p_.buffers[b].kind != loop::BufferKind::input || target_.promise_inputs)
       s_.aligned.push_back(static_cast<int>(b));
   if (!target_.promise_sizes) return;
-  for (Expr size : p_.sizes) {
-    const auto hint = size.info().hint;
-    const std::int64_t known = symbolic::multiple_of(size, &p_.facts);
-    if (hint && *hint > 0 && *hint % 16 == 0 && known % 16 != 0) s_.promises.push_back({size, 16});
+  // One factor is enough; the innermost sizes of buffers first, which most lengths share.
+  std::vector<Expr> order;
+  const auto add = [&](Expr size) {
+    if (size.is_symbol() && std::ranges::find(p_.sizes, size) != p_.sizes.end() &&
+        std::ranges::find(order, size) == order.end())
+      order.push_back(size);
+  };
+  for (const loop::Buffer& b : p_.buffers)
+    if (!b.sizes.empty()) add(b.sizes.back());
+  for (Expr size : p_.sizes) add(size);
+  for (Expr length : lengths_of_accesses()) {
+    const symbolic::Facts known = loop::facts_of(s_, p_);
+    if (length.constant() || symbolic::multiple_of(length, &known) % 16 == 0) continue;
+    for (Expr size : order) {
+      const auto hint = size.info().hint;
+      if (!hint || *hint <= 0 || *hint % 16 != 0 || !symbolic::depends_on(length, size)) continue;
+      loop::TritonSchedule more = s_;
+      more.promises.push_back({size, 16});
+      const symbolic::Facts facts = loop::facts_of(more, p_);
+      if (symbolic::multiple_of(length, &facts) % 16 != 0) continue;
+      s_.promises = std::move(more.promises);
+      break;
+    }
+  }
+}
+
+// Rows that several phases visit stay in registers when they are short: a bound for a length that has none.
+void TritonChooser::promise_short_rows() {
+  if (!target_.promise_sizes) return;
+  int visits = 0;
+  for (const loop::Phase& p : k_.phases) visits += !p.inner.empty();
+  if (visits < 2) return;
+  for (const loop::Phase& p : k_.phases) {
+    if (p.inner.empty()) continue;
+    const symbolic::Facts facts = loop::facts_of(s_, p_);
+    const Expr length = loop::length_of(p, p_);
+    if (symbolic::range_of(length, &facts).hi <= kLongestRow) continue;
+    const std::vector<Expr> sizes = symbolic::symbols_of(length);
+    const auto hint = symbolic::hint_of(length);
+    if (sizes.size() != 1 || !hint || *hint > kLongestRow) continue;
+    const auto linear = symbolic::linear_in(length, sizes[0]);
+    const auto factor = linear ? linear->coefficient.constant() : std::nullopt;
+    if (!factor || *factor < 1 || !linear->rest.is_constant(0)) continue;
+    const std::int64_t at_most = std::max<std::int64_t>(power_at_least(*hint), kShortestBound) / *factor;
+    auto it = std::ranges::find_if(s_.promises, [&](const loop::SizePromise& q) { return q.size == sizes[0]; });
+    if (it == s_.promises.end()) it = s_.promises.insert(it, {sizes[0]});
+    it->at_most = at_most;
   }
 }
 
@@ -161,6 +234,7 @@ bool TritonChooser::reduces_columns(const loop::Phase& p) const {
 
 // Rows along the contiguous axis: persistent as long as they fit in registers, else in blocks.
 void TritonChooser::choose_rows() {
+  promise_short_rows();
   const symbolic::Facts facts = loop::facts_of(s_, p_);
   for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
   std::int64_t longest = 1;

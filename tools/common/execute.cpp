@@ -21,7 +21,7 @@ std::vector<Result> named(std::vector<Array> outputs) {
 }
 
 // A graph that has the program's inputs and sizes and nothing else.
-graph::Graph shell_of(const loop::Program& p) {
+graph::Graph shell_of(const loop::Program& p, Device device) {
   graph::Graph g(p.context);
   g.name = p.name;
   std::vector<graph::TensorType> types(p.buffers.size());
@@ -31,7 +31,7 @@ graph::Graph shell_of(const loop::Program& p) {
     if (b.input != static_cast<int>(g.inputs.size()) || i != g.inputs.size())
       throw UserError(fmt::format("program {}: buffer {} is input {}", p.name, b.name, b.input), {},
                       "To be compiled, the inputs must be the first buffers, in order");
-    g.add_input(b.name, {b.dtype, {}, b.sizes, b.strides, false});
+    g.add_input(b.name, {b.dtype, device, b.sizes, b.strides, false});
   }
   for (const loop::ScalarInput& s : p.scalars)
     if (!s.value) g.add_input(s.name, {s.dtype, {}, {}, {}, true});
@@ -75,7 +75,7 @@ std::vector<Result> run_compiled(const plan::Executable& executable, const Input
   return results;
 }
 
-plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::ScheduledKernel>& kernels) {
+plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::ScheduledKernel>& kernels, Device device) {
   std::vector<Expr> bound;
   for (const InputSpec& s : input_specs(p))
     for (const auto* list : {&s.sizes, &s.strides})
@@ -85,7 +85,7 @@ plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::Scheduled
     if (std::find(bound.begin(), bound.end(), s) == bound.end())
       throw UserError(fmt::format("program {}: {} is no size or stride of an input", p.name, s.name()), {},
                       "To be compiled, every size must be read off an input");
-  return compiler::assemble(shell_of(p), p, kernels, {});
+  return compiler::assemble(shell_of(p, device), p, kernels, {});
 }
 
 plan::Executable build_program(const loop::Program& p, const std::vector<schedule::KernelSchedule>* schedules) {

@@ -22,7 +22,7 @@ std::vector<Result> run_compiled(const plan::Executable& executable, const Input
 
 // A loop program as compiled code: its kernels, the plan that launches them. Inputs are the first buffers, in order.
 // `schedules` as for compiler::emit_kernels.
-plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::ScheduledKernel>& kernels);
+plan::Plan plan_of(const loop::Program& p, const std::vector<compiler::ScheduledKernel>& kernels, Device device = {});
 plan::Executable build_program(const loop::Program& p, const std::vector<schedule::KernelSchedule>* schedules);
 
 // "out0: f32[64] = [1.5, 2.25, … 62 more], from 0.5 to 9.25, mean 3.1".

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
   app.add_flag("--normalise", o.normalise, "merge and order the axes of every kernel");
   app.add_flag("--schedule", o.schedule, "choose how every kernel runs");
   app.add_flag("--strict", o.strict, "numerics = strict: half types are rounded at every operator");
-  app.add_option("--emit", o.emit, "print the kernels' source: cpp")->check(CLI::IsMember({"cpp"}));
+  app.add_option("--target", o.target, "cpu or gpu (132 multiprocessors, sm_90); default: the device of the graph")
+      ->check(CLI::IsMember({"cpu", "gpu"}));
+  app.add_option("--emit", o.emit, "print the kernels' source: cpp or triton")->check(CLI::IsMember({"cpp", "triton"}));
   app.add_flag("--plan", o.plan, "print the plan");
   app.add_option("--run", o.run, "run and show results: reference, loops or cpu")
       ->check(CLI::IsMember({"reference", "loops", "cpu"}));

@@ -22,12 +22,12 @@ class Opt {
  public:
   explicit Opt(const OptOptions& o) : o_(o), file_(read_text(o.path)) {
     settings_.strict_numerics = o.strict;
-    target_ = compiler::Session::of({}).cpu_target();
   }
 
   void run() {
     check_names();
     read();
+    choose_target();
     passes();
     lower();
     split();
@@ -80,6 +80,13 @@ class Opt {
     verify();
   }
 
+  void choose_target() {
+    if (source_) device_ = compiler::device_of(*source_);
+    if (o_.target == "cpu" || (o_.target.empty() && o_.emit == "cpp")) device_ = {};
+    if (o_.target == "gpu" || (o_.target.empty() && o_.emit == "triton")) device_ = {DeviceKind::null_gpu, 0};
+    target_ = compiler::Session::of({}).target(device_);
+  }
+
   void verify() const {
     if (!o_.verify) return;
     if (work_.program)
@@ -125,7 +132,7 @@ class Opt {
     for (const std::string& name : o_.passes)
       for (const passes::Pass& p : passes::all_passes()) {
         if (name != p.name && name != "all") continue;
-        work_.graph = p.run(*work_.graph, {settings_.strict_numerics});
+        work_.graph = p.run(*work_.graph, compiler::pass_options(settings_, device_));
         done(p.name);
       }
   }
@@ -175,7 +182,7 @@ class Opt {
     int next = 0;
     for (const compiler::ScheduledKernel& k : compiler::emit_kernels(*work_.program, target_, schedules()))
       if (k.code == next) {
-        fmt::print("// {}\n{}", k.symbol, k.source);
+        fmt::print("{} {}\n{}", k.triton ? "#" : "//", k.symbol, k.source);
         ++next;
       }
   }
@@ -184,7 +191,7 @@ class Opt {
     if (work_.plan) return fmt::print("{}", plan::to_text(*work_.plan));
     if (work_.program)
       return fmt::print(
-          "{}", plan::to_text(plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()))));
+          "{}", plan::to_text(plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()), device_)));
     fmt::print("{}", plan::to_text(
                          compiler::compile_graph(*source_, settings_, compiler::Session::of({}))->executable.plan()));
   }
@@ -216,6 +223,7 @@ class Opt {
   const OptOptions& o_;
   TextFile file_;
   compiler::Settings settings_;
+  Device device_;
   schedule::Target target_;
   std::optional<graph::Graph> source_;
   Work work_;

@@ -17,6 +17,7 @@ struct OptOptions {
   bool verify = false, lower = false, fuse = false, normalise = false, schedule = false, plan = false;
   int split = 0;  // multiprocessors of the GPU that reductions are split for; 0: not
   std::string emit, run;
+  std::string target;  // cpu, gpu; empty: that of the graph's device, the CPU for loop programs
   bool strict = false;
   InputOptions inputs;
 };

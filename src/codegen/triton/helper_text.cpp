@@ -179,9 +179,12 @@ def stax_index_floor_mod(a, b):
 def stax_index_ceil_div(a, b):
     return 0 - stax_index_floor_div(0 - a, b)
 )"},
-    // The first report stays. The word lies in memory that the host reads.
+    // The first report stays. The word lies in memory that the host reads. Scalars become blocks of one, since
+    // reductions refuse scalars.
     {"stax_raise", R"(
 def stax_raise(error, bad, code, origin, index, bound):
+    bad = bad & tl.full([1], 1, tl.int1)
+    index = index + tl.full([1], 0, tl.int64)
     if tl.max(bad.to(tl.int32), axis=None) > 0:
         last = tl.full([], 9223372036854775807, tl.int64)
         at = tl.min(tl.where(bad, index, last), axis=None)

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <stax/tensor/array.h>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <regex>
 

@@ -1,0 +1,78 @@
+// What kernels count on is guarded: 16-byte addresses, sizes divisible by 16, rows that fit in registers.
+#include "null_device.h"
+#include "plan/text.h"
+
+namespace stax::compiler::test {
+namespace {
+
+std::string softmax(std::int64_t rows, std::int64_t length) {
+  return fmt::format(R"(
+graph @softmax(x: f32[s0, s1]) {{
+  size s0 in [2, 281474976710655] hint {}
+  size s1 in [2, 281474976710655] hint {}
+  %0 = softmax(x, axis=-1) : f32[s0, s1]
+  return %0
+}}
+)",
+                     rows, length);
+}
+
+std::vector<std::string> promises_of(const Artifact& a) {
+  std::vector<std::string> texts;
+  for (const plan::Guard& g : a.executable.plan().guards)
+    if (g.promise) texts.push_back(plan::to_text(g, a.executable.plan()) + " because " + g.reason);
+  return texts;
+}
+
+TEST(NullPromises, RowsInRegistersAndWideAccesses) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {}, session());
+  EXPECT_EQ(
+      promises_of(*artifact),
+      (std::vector<std::string>{
+          "aligned x 16 because 16-byte accesses were chosen because its address was a multiple of 16",
+          "where floormod(s1, 16) == 0 because 16-byte accesses were chosen because s1 = 4096 is a multiple of 16",
+          "where s1 <= 4096 because a row in registers was chosen because s1 = 4096 is at most 4096"}));
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4096})})), "");
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({999, 2048})})), "");
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4000 - 1})})),
+            "floormod(s1, 16) == 0 failed: s1 is 3999 (16-byte accesses were chosen because s1 = 4096 is a multiple of "
+            "16)");
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 8192})})),
+            "s1 <= 4096 failed: s1 is 8192 (a row in registers was chosen because s1 = 4096 is at most 4096)");
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4096}, Dtype::f32, 1)})).substr(0, 19), "aligned x 16 failed");
+}
+
+TEST(NullPromises, OddLengthsGetNone) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 40001)), {}, session());
+  EXPECT_EQ(promises_of(*artifact).size(), 1U) << explain(*artifact);  // the address
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({16, 1000})})), "");
+}
+
+TEST(NullPromises, WithoutPromisesEveryCallIsServed) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {.promises = false}, session());
+  EXPECT_EQ(promises_of(*artifact), std::vector<std::string>{});
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 77777}, Dtype::f32, 1)})), "");
+}
+
+TEST(NullPromises, AnInputThatIsNotAlignedIsNotPromisedToBe) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {}, session(), {.guards = {}, .unaligned = {0}});
+  EXPECT_EQ(promises_of(*artifact).size(), 2U);
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4096}, Dtype::f32, 1)})), "");
+}
+
+TEST(NullPromises, LaunchesSayWhatTheyCountOn) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {}, session());
+  const std::string text = plan::to_text(artifact->executable.plan());
+  EXPECT_NE(text.find("promises (floormod(s1, 16) == 0, s1 <= 4096)"), std::string::npos) << text;
+  plan::Plan unguarded = plan::parse_plan(text, std::make_shared<symbolic::Context>());
+  std::erase_if(unguarded.guards, [](const plan::Guard& g) { return g.promise; });
+  EXPECT_THROW(plan::verify(unguarded), InternalError);
+}
+
+}  // namespace
+}  // namespace stax::compiler::test
