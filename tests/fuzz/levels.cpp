@@ -55,6 +55,20 @@ void blank(const Array& a) {
   });
 }
 
+constexpr double kMostElements = 1 << 22;  // of a value at sizes that are only drawn
+
+double largest_value(const graph::Graph& g, const symbolic::Lookup& value_of) {
+  double most = 0;
+  for (const graph::Node* n : g.nodes())
+    for (const graph::TensorType& t : n->types) {
+      double elements = 1;
+      for (const symbolic::Expr s : t.sizes)
+        elements *= static_cast<double>(symbolic::evaluate(s, value_of).value_or(0));
+      most = std::max(most, elements);
+    }
+  return most;
+}
+
 }  // namespace
 
 plan::ScalarValue scalar_value(const Array& a) {
