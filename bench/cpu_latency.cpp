@@ -1,7 +1,9 @@
 // E1.1 on 64x128: the whole call, the guard check; compile from a cold cache; a new process with a warm cache.
-//   bench_cpu_latency [--peers FILE] [--out FILE]       bench_cpu_latency child CACHE_DIR   (what it starts itself)
+//   bench_cpu_latency [--peers COMMAND] [--only TEXT] [--out FILE]
+//   bench_cpu_latency child CACHE_DIR      what it starts itself
 #include <stax/stax.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -22,21 +24,75 @@ auto example(CompileOptions options) {
   return compile([](Tensor x, Tensor y) { return sum(relu(x + y) * 2, -1); }, std::move(options));
 }
 
-// A thousand calls at a time: one is shorter than the clock's cost.
-double call_us(const std::function<void()>& call) {
-  return bench::time_us([&] {
-           for (int i = 0; i < 1000; ++i) call();
-         }) /
-         1000;
-}
-
 int child(const std::string& cache) {
   const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
   const auto begin = Clock::now();
   const auto compiled = example({.cache_dir = cache});
   (void)compiled(x, y);
-  std::printf("%.1f %llu\n", us_since(begin), static_cast<unsigned long long>(compiled.stats().kernels_built));
+  std::printf("%.1f\n", us_since(begin));
   return 0;
+}
+
+void warm_calls(bench::Recorder& recorder) {
+  const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
+  const auto fixed = example({}), dynamic = example({.dynamic = Dynamic::yes});
+  const auto empty = compile([](Tensor a, Tensor b) { return std::tuple{a, b}; });
+  bench::Race race;
+  race.add_call(
+      "static", [&] { (void)fixed(x, y); }, 1000);
+  race.add_call(
+      "dynamic", [&] { (void)dynamic(x, y); }, 1000);
+  race.add_call(
+      "empty", [&] { (void)empty(x, y); }, 1000);
+  recorder.peers().enter(race, "E1.1 64x128");
+  const auto figures = race.run();
+  recorder.peers().drop("E1.1 64x128");
+  const auto peers = bench::peers_in(figures, {"static", "dynamic", "empty"});
+  const std::string note = "goal in us";
+  recorder.add({.row = "E1.1 64x128", .stax_us = figures.at("static"), .peers = peers, .goal = 4, .note = note});
+  recorder.add({.row = "E1.1 64x128 dynamic",
+                .stax_us = figures.at("dynamic"),
+                .peers = peers,
+                .goal = 4,
+                .static_us = figures.at("static"),
+                .note = note});
+  recorder.add({.row = "E1.1 guard check and dispatch",
+                .stax_us = figures.at("empty"),
+                .goal = 1,
+                .note = "a function of the same arguments that launches nothing and returns both; goal in us"});
+}
+
+void cold_start(bench::Recorder& recorder) {
+  const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) {
+    const base::TempDir cache;
+    const auto begin = Clock::now();
+    const auto fresh = example({.cache_dir = cache.path()});
+    (void)fresh(x, y);
+    times.push_back(us_since(begin));
+  }
+  std::sort(times.begin(), times.end());
+  recorder.add({.row = "E1.1 cold compile to first result",
+                .stax_us = times[times.size() / 2],
+                .goal = 0.25e6,
+                .note = "median of 5 empty caches; goal in us"});
+}
+
+void warm_start(bench::Recorder& recorder, const char* program) {
+  const base::TempDir cache;
+  std::vector<std::pair<double, double>> times;  // of the whole process, of compile and call
+  for (int i = 0; i < 21; ++i) {
+    const auto begin = Clock::now();
+    const base::ProcessResult result = base::run_process({.argv = {program, "child", cache.path().string()}});
+    if (i > 0) times.emplace_back(us_since(begin), std::stod(result.out));  // the first fills the cache
+  }
+  std::sort(times.begin(), times.end());
+  const auto [whole, inside] = times[times.size() / 2];
+  char note[128];
+  std::snprintf(note, sizeof(note),
+                "the process from start to end, of it %.0f us from compile() to the result; goal in us", inside);
+  recorder.add({.row = "E1.1 warm start of a new process", .stax_us = whole, .goal = 20e3, .note = note});
 }
 
 }  // namespace
@@ -44,57 +100,8 @@ int child(const std::string& cache) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "child") return child(argv[2]);
   bench::Recorder recorder(argc, argv);
-  const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
-  const auto peers = recorder.peers_of("E1.1 relu(x+y)*2 rowsum 64x128 f32");
-
-  const auto compiled = example({});
-  recorder.add({"E1.1 64x128 whole call",
-                bench::threads(),
-                call_us([&] { (void)compiled(x, y); }),
-                peers,
-                4.0,
-                {},
-                "goal in us"});
-  const auto empty = compile([](Tensor a, Tensor b) { return std::tuple{a, b}; });
-  (void)empty(x, y);
-  recorder.add({"E1.1 guard check and dispatch",
-                bench::threads(),
-                call_us([&] { (void)empty(x, y); }),
-                {},
-                1.0,
-                {},
-                "a function of the same arguments that launches nothing and returns both; goal in us"});
-  const auto dynamic = example({.dynamic = Dynamic::yes});
-  recorder.add({"E1.1 64x128 whole call, dynamic",
-                bench::threads(),
-                call_us([&] { (void)dynamic(x, y); }),
-                peers,
-                4.0,
-                {},
-                "goal in us"});
-
-  double cold = 1e30;
-  for (int i = 0; i < 3; ++i) {
-    const base::TempDir cache;
-    const auto begin = Clock::now();
-    const auto fresh = example({.cache_dir = cache.path()});
-    (void)fresh(x, y);
-    cold = std::min(cold, us_since(begin));
-  }
-  recorder.add({"E1.1 cold compile to first result", bench::threads(), cold, {}, 0.25e6, {}, "goal in us"});
-
-  const base::TempDir cache;
-  double whole = 1e30, inside = 1e30;
-  for (int i = 0; i < 6; ++i) {
-    const auto begin = Clock::now();
-    const base::ProcessResult result = base::run_process({.argv = {argv[0], "child", cache.path().string()}});
-    if (i == 0) continue;  // fills the cache
-    whole = std::min(whole, us_since(begin));
-    inside = std::min(inside, std::stod(result.out));
-  }
-  char note[96];
-  std::snprintf(note, sizeof(note),
-                "the process from start to end; of it from compile() to the result %.1f us; goal in us", inside);
-  recorder.add({"E1.1 warm start of a new process", bench::threads(), whole, {}, 20e3, {}, note});
+  if (recorder.wants("E1.1 64x128")) warm_calls(recorder);
+  if (recorder.wants("E1.1 cold")) cold_start(recorder);
+  if (recorder.wants("E1.1 warm")) warm_start(recorder, argv[0]);
   return 0;
 }

@@ -1,9 +1,8 @@
+#include "lib/ceilings.h"
+
 #include <immintrin.h>
 
-#include <chrono>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 #include "lib/record.h"
 #include "runtime/cpu/caching_allocator.h"
@@ -12,7 +11,7 @@ namespace bench {
 
 namespace {
 
-constexpr std::size_t kBytes = std::size_t{256} << 20;
+constexpr std::size_t kBytes = std::size_t{128} << 20;  // of one array
 
 struct Buffer {
   Buffer() : data(static_cast<char*>(stax::runtime::CachingAllocator::cpu().allocate(kBytes))) {
@@ -22,68 +21,89 @@ struct Buffer {
   char* data;
 };
 
-#define STAX_AVX512 __attribute__((target("avx512f")))
+// Vectors of the widest kind that the machine has; Ops is one of the two below.
+struct Narrow {
+  using V = __m128i;
+  static V load(const char* p) { return _mm_loadu_si128(reinterpret_cast<const V*>(p)); }
+  static V add(V a, V b) { return _mm_add_epi64(a, b); }
+  static void stream(char* p, V v) { _mm_stream_si128(reinterpret_cast<V*>(p), v); }
+};
 
-typedef long long Wide __attribute__((vector_size(64), aligned(1), may_alias));
+#define STAX_WIDE __attribute__((target("avx512f"), always_inline)) static inline
 
-STAX_AVX512 long long wide_sum(const char* p, std::size_t bytes) {
-  Wide a[4] = {};
-  for (std::size_t i = 0; i < bytes; i += 256)
-    for (int k = 0; k < 4; ++k) a[k] += *reinterpret_cast<const Wide*>(p + i + 64 * k);
-  const Wide total = (a[0] + a[1]) + (a[2] + a[3]);
-  long long sum = 0;
-  for (int lane = 0; lane < 8; ++lane) sum += total[lane];
-  return sum;
-}
+struct Wide {
+  using V = __m512i;
+  STAX_WIDE V load(const char* p) { return _mm512_loadu_si512(p); }
+  STAX_WIDE V add(V a, V b) { return _mm512_add_epi64(a, b); }
+  STAX_WIDE void stream(char* p, V v) { _mm512_stream_si512(reinterpret_cast<V*>(p), v); }
+};
 
-long long sum_of(const char* p, std::size_t bytes) {
-  if (__builtin_cpu_supports("avx512f")) return wide_sum(p, bytes);
-  __m128i a[4] = {};
-  for (std::size_t i = 0; i < bytes; i += 64)
-    for (int k = 0; k < 4; ++k)
-      a[k] = _mm_add_epi64(a[k], _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i + 16 * k)));
-  const __m128i total = _mm_add_epi64(_mm_add_epi64(a[0], a[1]), _mm_add_epi64(a[2], a[3]));
-  return _mm_cvtsi128_si64(total) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(total, total));
-}
+// Two streams a thread, four accumulators each: more of either is not faster.
+#define STAX_LOOPS(TARGET, OPS)                                                                       \
+  TARGET void read_##OPS(const char* p, std::size_t bytes, char* result) {                            \
+    using V = OPS::V;                                                                                 \
+    const std::size_t step = 4 * sizeof(V), half = bytes / 2;                                         \
+    V a0{}, a1{}, a2{}, a3{}, b0{}, b1{}, b2{}, b3{};                                                 \
+    for (const char *q = p, *r = p + half; q < p + half; q += step, r += step) {                      \
+      a0 = OPS::add(a0, OPS::load(q)), b0 = OPS::add(b0, OPS::load(r));                               \
+      a1 = OPS::add(a1, OPS::load(q + sizeof(V))), b1 = OPS::add(b1, OPS::load(r + sizeof(V)));       \
+      a2 = OPS::add(a2, OPS::load(q + 2 * sizeof(V)));                                                \
+      b2 = OPS::add(b2, OPS::load(r + 2 * sizeof(V)));                                                \
+      a3 = OPS::add(a3, OPS::load(q + 3 * sizeof(V)));                                                \
+      b3 = OPS::add(b3, OPS::load(r + 3 * sizeof(V)));                                                \
+    }                                                                                                 \
+    a0 = OPS::add(OPS::add(a0, a1), OPS::add(a2, a3));                                                \
+    b0 = OPS::add(OPS::add(b0, b1), OPS::add(b2, b3));                                                \
+    a0 = OPS::add(a0, b0);                                                                            \
+    std::memcpy(result, &a0, sizeof(V));                                                              \
+  }                                                                                                   \
+  TARGET void copy_##OPS(char* to, const char* from, std::size_t bytes) {                             \
+    for (std::size_t i = 0; i < bytes; i += sizeof(OPS::V)) OPS::stream(to + i, OPS::load(from + i)); \
+    _mm_sfence();                                                                                     \
+  }                                                                                                   \
+  TARGET void add_##OPS(char* to, const char* a, const char* b, std::size_t bytes) {                  \
+    for (std::size_t i = 0; i < bytes; i += sizeof(OPS::V))                                           \
+      OPS::stream(to + i, OPS::add(OPS::load(a + i), OPS::load(b + i)));                              \
+    _mm_sfence();                                                                                     \
+  }
 
-STAX_AVX512 void wide_copy(char* to, const char* from, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += 64)
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
-  _mm_sfence();
-}
+STAX_LOOPS(, Narrow)
+STAX_LOOPS(__attribute__((target("avx512f"))), Wide)
 
-void stream_copy(char* to, const char* from, std::size_t bytes) {
-  if (__builtin_cpu_supports("avx512f")) return wide_copy(to, from, bytes);
-  for (std::size_t i = 0; i < bytes; i += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-  _mm_sfence();
+// A piece of the arrays for each thread.
+void run(Traffic traffic, int team) {
+  static Buffer x, y, z;
+  const bool wide = __builtin_cpu_supports("avx512f");
+  const std::size_t share = kBytes / static_cast<std::size_t>(team) / 4096 * 4096;
+#pragma omp parallel for num_threads(team)
+  for (int t = 0; t < team; ++t) {
+    const std::size_t at = static_cast<std::size_t>(t) * share;
+    char sum[64];
+    switch (traffic) {
+      case Traffic::read:
+        (wide ? read_Wide : read_Narrow)(x.data + at, share, sum);
+        asm volatile("" : : "r"(sum) : "memory");
+        break;
+      case Traffic::copy:
+        (wide ? copy_Wide : copy_Narrow)(z.data + at, x.data + at, share);
+        break;
+      case Traffic::add:
+        (wide ? add_Wide : add_Narrow)(z.data + at, x.data + at, y.data + at, share);
+        break;
+    }
+  }
 }
 
 }  // namespace
 
-Ceilings measure_ceilings() {
-  static Buffer a, b;
-  volatile long long sink = 0;
-  const int team = threads();
-  const std::size_t share = kBytes / static_cast<std::size_t>(team) / 256 * 256;
-  const double read = time_us(
-      [&] {
-        long long total = 0;
-#pragma omp parallel for num_threads(team) reduction(+ : total)
-        for (int t = 0; t < team; ++t) total += sum_of(a.data + static_cast<std::size_t>(t) * share, share);
-        sink = total;
-      },
-      0.3);
-  const double copy = time_us(
-      [&] {
-#pragma omp parallel for num_threads(team)
-        for (int t = 0; t < team; ++t)
-          stream_copy(b.data + static_cast<std::size_t>(t) * share, a.data + static_cast<std::size_t>(t) * share,
-                      share);
-      },
-      0.3);
-  const double bytes = static_cast<double>(share) * team;
-  return {bytes / read * 1e6, 2 * bytes / copy * 1e6};
+void add_ceiling(Race& race, Traffic traffic) {
+  race.add_call("ceiling", [traffic, team = threads()] { run(traffic, team); });
+}
+
+double ceiling_bytes(Traffic traffic) {
+  const auto team = static_cast<std::size_t>(threads());
+  const std::size_t covered = kBytes / team / 4096 * 4096 * team;
+  return static_cast<double>(covered) * (traffic == Traffic::read ? 1 : traffic == Traffic::copy ? 2 : 3);
 }
 
 }  // namespace bench

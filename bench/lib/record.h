@@ -1,4 +1,4 @@
-// What benchmark programs share: timing of repeated calls, rows of results, figures of peers.
+// What benchmark programs share: options and rows of results.
 #pragma once
 #include <functional>
 #include <map>
@@ -6,45 +6,40 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+#include "lib/peers.h"
 
-// Microseconds a call: the median of the faster half of repeated calls, at least 5 and for about `seconds`.
-double time_us(const std::function<void()>& call, double seconds = 1.0);
+namespace bench {
 
 struct Row {
   std::string row;
-  int threads = 1;
   double stax_us = 0;
-  std::map<std::string, double> peers;  // name → µs
-  std::optional<double> goal;           // of ratio; of stax_us where there is no peer
-  std::optional<double> ceiling_share;  // of the bandwidth measured beside the row
-  std::string note;
+  std::map<std::string, double> peers = {};  // name → µs
+  std::optional<double> goal = {};           // of ratio; of stax_us where there is no peer
+  std::optional<double> ceiling_share = {};  // of the bandwidth measured between the calls
+  std::optional<double> static_us = {};      // of a dynamic row: the same with fixed sizes, measured in turn
+  std::string note = {};
 };
 
-// Rows go to standard output and, with --out FILE, to a file: one JSON object a line with `ratio` (best peer / Stax),
-// date and versions. --peers FILE names the output of the peers' program on the same machine in the same session;
-// --only TEXT runs matching rows.
+//   --peers "PYTHON bench/peers.py MODEL_DIR"   measure peers too, in turn with the rows
+//   --only TEXT                                 only rows whose name has the text
+//   --out FILE                                  write the rows there too
+// Rows go to standard output, one JSON object a line with `ratio` (best peer / Stax), date and versions.
 class Recorder {
  public:
   Recorder(int argc, char** argv);
   bool wants(const std::string& row) const;
-  // Peers' figures of a row of the peers' file: {"inductor": µs, …}.
-  std::map<std::string, double> peers_of(const std::string& peers_row) const;
-  void add(Row row);
+  Peers& peers() { return *peers_; }
+  void add(const Row& row);
   ~Recorder();
 
  private:
   std::string out_, only_, text_;
-  std::map<std::string, std::map<std::string, double>> peers_;
+  std::unique_ptr<Peers> peers_;
 };
 
 int threads();
 
-// The machine's memory bandwidth in bytes a second on warm pages, measured now: reading, and reading one array while
-// writing another past the caches.
-struct Ceilings {
-  double read, copy;
-};
-Ceilings measure_ceilings();
+// All figures of a race but the named ones: those of the peers.
+std::map<std::string, double> peers_in(std::map<std::string, double> figures, const std::vector<std::string>& ours);
 
 }  // namespace bench
