@@ -1,12 +1,11 @@
 #include "compile/session.h"
 
-#include <unistd.h>
-
 #include <map>
 #include <mutex>
 
 #include "build/cpp_compiler.h"
 #include "cache/store.h"
+#include "runtime/cpu/cache_sizes.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/cpu/threads.h"
 #include "runtime/device_runtime.h"
@@ -67,20 +66,14 @@ void Session::require_compiler(Device device) {
     (void)gpu_kernels();
 }
 
-namespace {
-std::int64_t cache_size(int name, std::int64_t otherwise) {
-  const long v = sysconf(name);
-  return v > 0 ? v : otherwise;
-}
-}  // namespace
-
 schedule::CpuTarget Session::cpu_target() const {
   schedule::CpuTarget t;
   t.vector_bytes = runtime::host_target().vector_bytes;
   t.threads = runtime::num_threads();
-  t.l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE, t.l1_bytes);
-  t.l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, t.l2_bytes);
-  t.llc_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, t.llc_bytes);
+  const runtime::CacheSizes sizes = runtime::cache_sizes();
+  if (sizes.l1 > 0) t.l1_bytes = sizes.l1;
+  if (sizes.l2 > 0) t.l2_bytes = sizes.l2;
+  if (sizes.last > 0) t.llc_bytes = sizes.last;
   return t;
 }
 
