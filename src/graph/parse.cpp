@@ -312,6 +312,10 @@ class Parser {
       } while (in_.accept(","));
       in_.expect(")");
     }
+    for (const Param& p : def->params)
+      if (p.default_value && p.kind > ParamKind::operand) attributes.emplace(p.name, *p.default_value);
+    if (!def->infer && !def->is_view())
+      in_.fail_at(at, fmt::format("{} is an abbreviation: write the operators that it stands for", op_name));
     in_.expect(":");
     (void)in_.at_end();  // skips blanks: errors about the types point at them
     const std::size_t types_at = in_.offset();
