@@ -1,5 +1,4 @@
 // What Stax finds on this machine.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <stax/base/error.h>
 #include <unistd.h>
@@ -12,10 +11,12 @@
 #include "base/log.h"
 #include "base/subprocess.h"
 #include "build/cpp_compiler.h"
+#include "build/triton_compiler.h"
 #include "cache/store.h"
 #include "commands.h"
 #include "runtime/cpu/library_versions.h"
 #include "runtime/cpu/threads.h"
+#include "runtime/cuda/cuda_runtime.h"
 
 namespace stax::tools {
 
@@ -89,12 +90,56 @@ class Doctor {
     none("cache", fmt::format("{} cannot be used: every process compiles its kernels. {}", directory.string(), reason));
   }
 
-  static void gpu() {
-    void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    none("CUDA", driver ? "libcuda.so.1 is there, but this build has no GPU target: kernels run on the CPU"
-                        : "no libcuda.so.1: kernels run on the CPU");
-    if (driver) ::dlclose(driver);
-    none("Triton", "this build has no GPU target and starts no Triton workers");
+  // What is missing is a fault only where tensors are to lie on a GPU, or half of what one needs is there.
+  void gpu() {
+    const char* device = std::getenv("STAX_DEVICE");
+    const bool wanted = device && std::string_view(device).starts_with("cuda");
+    bool found = false;
+    try {
+      const runtime::CudaDriver& driver = runtime::cuda_driver();
+      ok("CUDA", fmt::format("driver for CUDA {}, {} device{}", runtime::cuda_version_text(driver.version()),
+                             driver.devices(), driver.devices() == 1 ? "" : "s"));
+      for (int i = 0; i < driver.devices(); ++i) found |= card(i);
+    } catch (const DeviceError& e) {
+      wanted ? fault("CUDA", e.what()) : none("CUDA", e.what());
+    }
+    if (found)
+      attempt("cuBLASLt", [] { ok("cuBLASLt", runtime::cublas_lt().version_text()); });
+    else
+      none("cuBLASLt", "used on CUDA devices only");
+    try {
+      triton();
+    } catch (const Error& e) {
+      wanted || found ? fault("Triton", e.what()) : none("Triton", e.what());
+    }
+  }
+
+  bool card(int index) {
+    const std::string name = fmt::format("cuda:{}", index);
+    try {
+      const runtime::DeviceProperties p = runtime::cuda_runtime(index).properties();
+      ok(name, fmt::format("{}, capability {}.{}, {:.1f} GiB, {} multiprocessors", p.name, p.capability / 10,
+                           p.capability % 10, static_cast<double>(p.memory_bytes) / (1 << 30), p.multiprocessors));
+      return true;
+    } catch (const DeviceError& e) {
+      none(name, e.what());
+      return false;
+    }
+  }
+
+  static void triton() {
+    build::TritonCompiler compiler;
+    base::ProcessOptions options;
+    options.argv = {compiler.python(), "-c", "import triton; print(triton.__version__)"};
+    std::string version = base::run_process(options).out;
+    if (!version.empty() && version.back() == '\n') version.pop_back();
+    build::TritonJob job;
+    job.name = "doctor", job.function = "doctor";
+    job.text = "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef doctor(b0):\n    tl.store(b0, 1.0)\n";
+    job.parameters = {{"b0", "*fp32", 16}};
+    job.warps = 1;
+    (void)compiler.compile(job);
+    ok("Triton", fmt::format("{} of {}", version, compiler.python()));
   }
 
   // Every variable with its value, default and meaning; values that are not valid and names that are not known.
