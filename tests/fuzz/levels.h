@@ -36,11 +36,14 @@ class Case {
   // Memory that the artifact allocates is filled with `poison` first. Throws std::runtime_error when the guards refuse.
   Outcome run(const plan::Executable& e, const std::vector<std::int64_t>& sizes, int poison) const;
 
+  // The arguments of a call, host scalars as arrays of rank 0.
+  std::vector<Array> inputs(const std::vector<std::int64_t>& sizes) const;
+  bool is_scalar(std::size_t input) const { return graph_.graph.inputs[input].type().scalar; }
+
   // Empty when they agree within the bounds; layouts of outputs, unwritten memory and unread gaps included.
   std::string difference(const Outcome& actual, const Outcome& expected, const std::vector<std::int64_t>& sizes) const;
 
  private:
-  std::vector<Array> inputs(const std::vector<std::int64_t>& sizes) const;
   bool serves(const std::vector<std::int64_t>& sizes) const;
   bool views_written(std::size_t output) const;
   symbolic::Lookup lookup(const std::vector<Array>& inputs) const;
@@ -50,6 +53,8 @@ class Case {
   compiler::Settings settings_;
   std::vector<std::vector<std::int64_t>> sizes_;
 };
+
+plan::ScalarValue scalar_value(const Array& a);  // of a host scalar
 
 // Reference against loops as lowered against loops as fused, at every size; empty when all agree. `calls`, when given,
 // counts the comparisons.

@@ -1,0 +1,52 @@
+// Rows of results on a GPU: options, peers' figures, timing of replayed graphs.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cuda_runtime.h"
+
+namespace bench {
+
+// The first GPU; DeviceError without one.
+stax::runtime::CudaRuntime& gpu();
+
+// Microseconds a call of work that queues `calls` equal calls: recorded as one graph, the median of 7 replays, by the
+// device's clock.
+double replay_us(const std::function<void()>& work, int calls);
+// Microseconds of the host a call, while the device keeps up: the best of 5 runs of `calls`.
+double host_us(const std::function<void()>& call, int calls = 400);
+
+// Microseconds of the host in the driver's own call that launches an empty kernel.
+double driver_launch_us();
+
+struct GpuRow {
+  std::string row;
+  double stax_us = 0;
+  std::optional<double> bytes = {};  // inputs read once and outputs written once: gives the share of the copy bandwidth
+  std::optional<double> goal = {};   // of `ratio`, or the reason in `note`
+  std::string peers_row = {};        // of the peers' file; empty: `row`
+  std::string note = {};
+};
+
+// Rows go to standard output and, with --out FILE, to a file: one JSON object a line. --peers FILE holds the output of
+// bench/peers_gpu.py from the same machine in the same session; --only TEXT runs matching rows.
+class GpuRecorder {
+ public:
+  GpuRecorder(int argc, char** argv);
+  ~GpuRecorder();
+  bool wants(const std::string& row) const { return only_.empty() || row.find(only_) != std::string::npos; }
+  // Bytes a second, read and written, of the best copy seen in this run.
+  void copy_bandwidth(double bytes_per_second);
+  void add(const GpuRow& row);
+
+ private:
+  std::string out_, only_, text_;
+  double copy_ = 0;
+  std::map<std::string, std::map<std::string, double>> peers_;
+  std::map<std::string, std::string> versions_;
+};
+
+}  // namespace bench
