@@ -56,10 +56,18 @@ Graph parse_graph(std::string_view text) {
 }
 
 std::vector<Tensor> interpret(const Graph& g, const std::vector<Tensor>& inputs) {
+  const graph::Graph& graph = g.impl();
   std::vector<Array> arrays;
-  for (const Tensor& t : inputs) arrays.push_back(t.array());
+  for (const Tensor& t : inputs) arrays.push_back(t.to(cpu).array());
   std::vector<Tensor> outputs;
-  for (Array& a : graph::interpret(g.impl(), arrays)) outputs.emplace_back(std::move(a));
+  for (Array& a : graph::interpret(graph, arrays)) {
+    const Tensor result(std::move(a));
+    outputs.push_back(result.to(graph.outputs[outputs.size()].type().device));
+  }
+  for (const graph::Mutation& m : graph.mutations) {
+    const auto i = static_cast<std::size_t>(m.input);
+    if (inputs[i].device() != cpu) Tensor(inputs[i]).copy_(Tensor(arrays[i]).to(inputs[i].device()));
+  }
   return outputs;
 }
 

@@ -180,7 +180,10 @@ OpDef var_mean() {
       divisor = g.size_value(max(count - static_cast<std::int64_t>(correction), count.context().constant(0)));
     } else {
       Value n = g.add("full", {g.size_value(count)},
-                      {{"sizes", std::vector<std::int64_t>{}}, {"dtype", m[1].type().dtype}}, node.where);
+                      {{"sizes", std::vector<std::int64_t>{}},
+                       {"dtype", m[1].type().dtype},
+                       {"device", to_string(m[1].type().device)}},
+                      node.where);
       divisor =
           g.add("maximum", {g.add("sub", {n, g.literal(correction)}, {}, node.where), g.literal(0.0)}, {}, node.where);
     }

@@ -36,7 +36,8 @@ class Graph {
 std::string to_text(const Graph& g);
 // UserError with line and column.
 Graph parse_graph(std::string_view text);
-// Runs the graph operator by operator by reference evaluation; one tensor per input of the graph.
+// Runs the graph operator by operator by reference evaluation on the CPU; one tensor per input of the graph. Tensors of
+// other devices are copied there and back.
 std::vector<Tensor> interpret(const Graph& g, const std::vector<Tensor>& inputs);
 
 namespace frontend {

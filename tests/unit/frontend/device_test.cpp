@@ -71,6 +71,19 @@ TEST(DeviceMoves, StridesOfDenseTensorsStay) {
   EXPECT_EQ(part.to_vector<float>(), (std::vector<float>{1, 2, 4, 5}));
 }
 
+TEST(DeviceMoves, ReferenceEvaluationGoesThereAndBack) {
+  const DefaultDevice on_gpu(cuda());
+  const Tensor x = numbers().to(cuda());
+  const Graph g = make_graph([](Tensor a) {
+    a.copy_(a * 2);
+    return sum(a + ones({3}), -1);
+  })(x);
+  const std::vector<Tensor> results = interpret(g, {x});
+  EXPECT_EQ(results.at(0).device(), cuda());
+  EXPECT_EQ(results[0].to_vector<float>(), (std::vector<float>{15, 33}));
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 4, 6, 8, 10, 12})) << "what the graph writes";
+}
+
 TEST(DeviceMoves, EmptyTensors) {
   const Tensor x = zeros({0, 3}).to(cuda());
   EXPECT_EQ(x.to(cpu).to_vector<float>(), std::vector<float>{});
