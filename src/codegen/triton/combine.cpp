@@ -17,6 +17,9 @@ bool has_two_passes(const Value& v) {
   return (v.combine == CombineOp::welford || v.combine == CombineOp::online_softmax) && v.args[1] == kNoValue;
 }
 
+// A sum begins with +0.0, so that of nothing but -0.0 is +0.0 in every form; a tree over the elements alone is not.
+const char* begun(const Value& v) { return v.combine == CombineOp::sum && is_floating(v.dtype) ? " + 0.0" : ""; }
+
 std::string list(const std::vector<std::string>& names) { return format("{}", fmt::join(names, ", ")); }
 std::string tuple_of(const std::vector<std::string>& names) {
   return names.size() == 1 ? names[0] : "(" + list(names) + ")";
@@ -119,7 +122,7 @@ void TritonEmitter::emit_reduce(ValueId id, const std::vector<std::string>& x, c
   const Value& v = value(id);
   const std::string call = format("tl.reduce({}, 1, {}, keep_dims=True)", tuple_of(x), combine_function(v.combine));
   const bool truth = v.dtype == Dtype::boolean;
-  line(format("{} = {}{}", list(part_names(id, prefix)), call, truth ? " != 0" : ""),
+  line(format("{} = {}{}", list(part_names(id, prefix)), call, truth ? " != 0" : begun(v)),
        note(v) + " " + std::string(loop::info_of(v.combine).name));
 }
 
@@ -148,7 +151,7 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
   else
     out_.format_line("v{}_2 = tl.broadcast_to(({}).to({}), [XBLOCK, 1])", id, bare(length), type);
   out_.format_line("n{0} = v{0}_2 + (v{0}_2 == 0).to({1})", id, type);
-  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True), n{0})", id, only(x, zero));
+  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True) + 0.0, n{0})", id, only(x, zero));
   out_.format_line("d{0} = {1} - v{0}", id, x);
   out_.format_line("v{0}_1 = tl.reduce({1}, 1, stax_add, keep_dims=True)", id, only(format("d{0} * d{0}", id), zero));
 }
@@ -173,8 +176,8 @@ void TritonEmitter::emit_scan(const Site& site, ValueId id) {
   } else {
     inputs = x;
   }
-  line(format("{} = tl.associative_scan({}, 1, {}, reverse={})", list(names), tuple_of(inputs),
-              combine_function(v.combine), v.reverse ? "True" : "False"),
+  line(format("{} = tl.associative_scan({}, 1, {}, reverse={}){}", list(names), tuple_of(inputs),
+              combine_function(v.combine), v.reverse ? "True" : "False", begun(v)),
        note(v) + " " + std::string(loop::info_of(v.combine).name));
   if (looped) {
     out_.format_line("{} = {}({}, {})", list(names), combine_function(v.combine), list(carries), list(names));

@@ -206,6 +206,43 @@ return b3 [$0, $1] strides ($1, 1)
 return b4 [$0, $1] strides ($1, 1)
 )";
 
+constexpr const char* kScalarDivision = R"(buffer b0: i64[] input
+buffer b1: i64[] output
+kernel poi_floor_mod outer () {
+  phase {
+    %0 = load.i64 b0[0]
+    %1 = index.i64 [$0]
+    %2 = floor_mod.i64 %0 %1
+    %3 = floor_div.i64 %1 %0
+    %4 = add.i64 %2 %3
+    store b1[0] %4
+  }
+}
+return b1 [] strides ()
+)";
+
+// Sums and running sums of nothing but -0.0 are +0.0.
+constexpr const char* kNegativeZeros = R"(buffer b0: f32[$0, $1] input
+buffer b1: f32[$0] output
+buffer b2: f32[$0, $1] output
+kernel red_abs_mul_sum_cumsum outer (i0 < $0) {
+  phase (r0 < $1) {
+    %0 = load.f32 b0[$1*i0 + r0]
+    %1 = abs.f32 %0
+    %2 = constant.f32 -0.0
+    %3 = mul.f32 %1 %2
+    %4 = combine.f32 sum %3
+    %5 = scan.f32 sum %3
+    store b2[$1*i0 + r0] %5
+  }
+  phase {
+    store b1[i0] %4
+  }
+}
+return b1 [$0] strides (1)
+return b2 [$0, $1] strides ($1, 1)
+)";
+
 constexpr const char* kTruth = R"(buffer b0: f32[$0, $1] input
 buffer b1: boolean[$0] output
 buffer b2: f32[$0] output
@@ -263,6 +300,8 @@ std::vector<TritonCase> make() {
   both("embedding", kEmbedding, "9", "40", 0, false, true);
   both("half", kHalf, "33", "20", 1e-2, true);
   both("integers", kIntegers, "10", "20", 0);
+  both("scalar_division", kScalarDivision, "10", "20", 0);
+  both("negative_zeros", kNegativeZeros, "6", "64", 0);
   both("truth", kTruth, "6", "90", 0, true);
   both("random", kRandom, "12", "11", 0);
   all.push_back({"rows_large", head("rows", false) + fill(kRows, "16384", "8192"), {}, 0});
