@@ -15,7 +15,7 @@ FlatArgs::FlatArgs(const Leaves& leaves, const std::vector<Tensor>& captured) {
   for (const Tensor& t : captured) tensors.push_back(&t.impl()->array);
   for (const Scalar* s : leaves.scalars) {
     if (s->kind() == Scalar::Kind::dim)
-      scalars.push_back(plan::ScalarValue::of(s->dim().value()));
+      scalars.push_back(plan::ScalarValue::of(s->dim().value(std::source_location{})));
     else if (s->kind() == Scalar::Kind::floating)
       scalars.push_back(plan::ScalarValue::of(s->floating()));
     else if (s->kind() == Scalar::Kind::boolean)
@@ -51,12 +51,18 @@ std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leav
   auto it = groups.find(key);
   if (it == groups.end()) return nullptr;
   eager_reason = it->second.eager_reason;
-  for (std::size_t i = 0; i < it->second.entries.size(); ++i) {
-    const std::shared_ptr<const Entry>& entry = it->second.entries[i];
+  Group& group = it->second;
+  const std::size_t hot = group.hot.load(std::memory_order_relaxed);
+  for (std::size_t asked = 0; asked < group.entries.size(); ++asked) {
+    const std::size_t i = asked == 0 ? hot : asked <= hot ? asked - 1 : asked;
+    const std::shared_ptr<const Entry>& entry = group.entries[i];
     const FlatArgs args(leaves, entry->captured);
     plan::GuardFailure why;
     const plan::Executable& executable = entry->artifact->executable;
-    if (executable.check(args.view(), misses ? &why : nullptr)) return entry;
+    if (executable.check(args.view(), misses ? &why : nullptr)) {
+      if (i != hot && !entry->last_resort) group.hot.store(i, std::memory_order_relaxed);
+      return entry;
+    }
     ++guard_misses;
     if (!misses) continue;
     misses->texts.push_back(fmt::format("artifact {}: {}", i, why.text));
@@ -217,6 +223,7 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     if (device.kind != DeviceKind::cpu) call.unaligned = unaligned_tensors(args);
     compiler::Settings chosen = settings;
     chosen.promises = !misses.promise_failed;
+    entry->last_resort = misses.promise_failed;
     entry->artifact = compiler::compile_graph(*entry->graph, chosen, session, call);
     plan::GuardFailure why;
     if (device.kind != DeviceKind::cpu && !entry->artifact->executable.check(args.view(), &why))
@@ -236,9 +243,13 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
   if (!misses.texts.empty())
     recompiles.push_back(fmt::format("compile {}: {}", entries.size() + 1, fmt::join(misses.texts, "; ")));
   entries.push_back(entry);
-  auto& list = groups[key].entries;
-  // What serves every size is asked last: the others are faster where they fit.
-  list.insert(misses.promise_failed ? list.end() : list.begin(), entry);
+  Group& group = groups[key];
+  if (entry->last_resort) {
+    group.entries.push_back(entry);
+  } else {
+    group.entries.insert(group.entries.begin(), entry);
+    group.hot = 0;
+  }
   return entry;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <stax/frontend/compiled.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -18,6 +19,7 @@ struct Entry {
   std::shared_ptr<const void> prototype;
   std::vector<Tensor> captured;  // inputs after the arguments
   std::size_t outputs = 0;
+  bool last_resort = false;  // counts on nothing that could fail; slower than those that do
 };
 
 // Why no artifact serves a call.
@@ -28,7 +30,8 @@ struct Misses {
 
 // All artifacts of calls with equal constants, dtypes, ranks and devices.
 struct Group {
-  std::vector<std::shared_ptr<const Entry>> entries;  // the last used first
+  std::vector<std::shared_ptr<const Entry>> entries;  // in the order in which they are asked, after `hot`
+  std::atomic<std::size_t> hot{0};                    // the one that served the last call: asked first
   std::vector<std::vector<bool>> dynamic;             // Dynamic::automatic: axes seen to change, by tensor argument
   std::vector<std::vector<std::int64_t>> first_sizes;
   std::string eager_reason;  // not empty: this structure runs uncompiled, and why

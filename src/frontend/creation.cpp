@@ -43,7 +43,7 @@ graph::Attributes with_device(graph::Attributes a) {
 }  // namespace
 
 Tensor full(const Shape& shape, const Scalar& value, Dtype dtype, Where where) {
-  return apply_one("full", {value}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+  return apply_one("full", {value}, with_device({{"sizes", attribute(shape, where)}, {"dtype", dtype}}), where);
 }
 Tensor full(const Shape& shape, const Scalar& value, Where where) {
   const Dtype t = value.is_floating()                                                                    ? f32
@@ -57,13 +57,15 @@ Tensor arange(const Dim& end, Dtype dtype, Where where) { return arange(Dim(0), 
 Tensor arange(const Dim& start, const Dim& end, std::int64_t step, Dtype dtype, Where where) {
   return apply_one(
       "arange", {},
-      with_device({{"start", attribute(start)}, {"end", attribute(end)}, {"step", step}, {"dtype", dtype}}), where);
+      with_device(
+          {{"start", attribute(start, where)}, {"end", attribute(end, where)}, {"step", step}, {"dtype", dtype}}),
+      where);
 }
 Tensor randn(const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
-  return apply_one("randn", {seed}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+  return apply_one("randn", {seed}, with_device({{"sizes", attribute(shape, where)}, {"dtype", dtype}}), where);
 }
 Tensor rand(const Shape& shape, const Scalar& seed, Dtype dtype, Where where) {
-  return apply_one("rand", {seed}, with_device({{"sizes", attribute(shape)}, {"dtype", dtype}}), where);
+  return apply_one("rand", {seed}, with_device({{"sizes", attribute(shape, where)}, {"dtype", dtype}}), where);
 }
 
 Tensor linspace(double start, double end, const Dim& count, Dtype dtype, Where where) {

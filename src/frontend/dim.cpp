@@ -20,14 +20,14 @@ template <class Numbers, class Exprs>
 Dim combine(const DimOperand& a, const DimOperand& b, Numbers numbers, Exprs exprs) {
   if (!symbolic_pair(a, b)) return Dim(numbers(a.dim.number(), b.dim.number()));
   Trace& t = trace_of(a, b);
-  return t.dim_of(t.env().simplify(exprs(t.expr_of(a.dim), t.expr_of(b.dim))));
+  return t.dim_of(t.env().simplify(exprs(t.expr_of(a.dim, a.where), t.expr_of(b.dim, b.where))));
 }
 
 template <class Numbers, class Exprs>
 bool compare(const DimOperand& a, const DimOperand& b, const char* symbol, Numbers numbers, Exprs exprs) {
   if (!symbolic_pair(a, b)) return numbers(a.dim.number(), b.dim.number());
   Trace& t = trace_of(a, b);
-  return t.env().decide(exprs(t.expr_of(a.dim), t.expr_of(b.dim)),
+  return t.env().decide(exprs(t.expr_of(a.dim, a.where), t.expr_of(b.dim, b.where)),
                         fmt::format("the function compares {} {} {}", to_string(a.dim), symbol, to_string(b.dim)),
                         a.where);
 }
@@ -47,7 +47,7 @@ void check_divisor(const DimOperand& a, const DimOperand& b) {
 std::int64_t Dim::value(std::source_location where) const {
   if (!node_) return value_;
   Trace& t = Trace::expect(trace_, "size", where);
-  return t.env().specialize(t.expr_of(*this), "the size is used as a number", where);
+  return t.env().specialize(t.expr_of(*this, where), "the size is used as a number", where);
 }
 
 Dim operator+(DimOperand a, DimOperand b) {

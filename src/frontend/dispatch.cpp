@@ -37,12 +37,14 @@ std::vector<Tensor> apply(std::string_view name, std::vector<Operand> operands, 
   return trace->apply(op, std::move(values), std::move(attributes), first, where);
 }
 
-graph::Attribute attribute(const Dim& d) {
+graph::Attribute attribute(const Dim& d, const SourceLoc& where) {
   if (!d.is_symbolic()) return d.number();
-  return Trace::expect(d.trace(), "size", {}).expr_of(d);
+  return Trace::expect(d.trace(), "size", where).expr_of(d, where);
 }
-graph::Attribute attribute(const std::optional<Dim>& d) { return d ? attribute(*d) : graph::Attribute{}; }
-graph::Attribute attribute(const Shape& s) {
+graph::Attribute attribute(const std::optional<Dim>& d, const SourceLoc& where) {
+  return d ? attribute(*d, where) : graph::Attribute{};
+}
+graph::Attribute attribute(const Shape& s, const SourceLoc& where) {
   bool symbolic = false;
   for (const Dim& d : s) symbolic |= d.is_symbolic();
   if (!symbolic) {
@@ -51,14 +53,21 @@ graph::Attribute attribute(const Shape& s) {
     return numbers;
   }
   std::vector<symbolic::Expr> exprs;
-  for (const Dim& d : s)
-    exprs.push_back(Trace::current() ? Trace::current()->expr_of(d) : Trace::expect(d.trace(), "size", {}).expr_of(d));
+  for (const Dim& d : s) {
+    Trace& trace = Trace::current() ? *Trace::current() : Trace::expect(d.trace(), "size", where);
+    exprs.push_back(trace.expr_of(d, where));
+  }
   return exprs;
 }
-graph::Attribute attribute(const Axes& a) { return a.given() ? graph::Attribute(a.list()) : graph::Attribute{}; }
-graph::Attribute attribute(const std::optional<Dtype>& t) { return t ? graph::Attribute(*t) : graph::Attribute{}; }
+graph::Attribute attribute(const Axes& a, const SourceLoc&) {
+  return a.given() ? graph::Attribute(a.list()) : graph::Attribute{};
+}
+graph::Attribute attribute(const std::optional<Dtype>& t, const SourceLoc&) {
+  return t ? graph::Attribute(*t) : graph::Attribute{};
+}
 
-Array scalar_array(const Scalar& s) {
+Array scalar_array(const Scalar& s, const SourceLoc& where) {
+  if (s.kind() == Scalar::Kind::dim && s.dim().is_symbolic()) (void)Trace::expect(s.dim().trace(), "size", where);
   const bool floating = s.is_floating(), boolean = s.kind() == Scalar::Kind::boolean;
   Array a = Array::empty({}, floating ? Dtype::f64 : boolean ? Dtype::boolean : Dtype::i64);
   if (floating)

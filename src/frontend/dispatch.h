@@ -14,15 +14,15 @@ inline Tensor apply_one(std::string_view op, std::vector<Operand> operands, grap
   return apply(op, std::move(operands), std::move(attributes), where).at(0);
 }
 
-// Attribute values from the public types; sizes as expressions of the running trace.
-graph::Attribute attribute(const Dim& d);
-graph::Attribute attribute(const std::optional<Dim>& d);
-graph::Attribute attribute(const Shape& s);
-graph::Attribute attribute(const Axes& a);
-graph::Attribute attribute(const std::optional<Dtype>& t);
+// Attribute values from the public types; sizes as expressions of the running trace. UserError for a size of another.
+graph::Attribute attribute(const Dim& d, const SourceLoc& where);
+graph::Attribute attribute(const std::optional<Dim>& d, const SourceLoc& where);
+graph::Attribute attribute(const Shape& s, const SourceLoc& where);
+graph::Attribute attribute(const Axes& a, const SourceLoc& where);
+graph::Attribute attribute(const std::optional<Dtype>& t, const SourceLoc& where);
 
 // A host scalar as the rank-0 array that evaluation takes.
-Array scalar_array(const Scalar& s);
+Array scalar_array(const Scalar& s, const SourceLoc& where);
 
 // Runs one operator without a trace. Small CPU tensors, and all with STAX_EAGER=reference: by reference evaluation;
 // others by the compiled single operator with symbolic sizes.

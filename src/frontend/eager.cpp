@@ -66,7 +66,7 @@ std::vector<Tensor> run_reference(const graph::OpDef& op, const std::vector<Oper
     if (o.is_tensor)
       arrays.push_back(op.is_view() ? o.tensor.array() : runtime::on_host(o.tensor.array()));
     else
-      arrays.push_back(o.given ? scalar_array(o.scalar) : Array{});
+      arrays.push_back(o.given ? scalar_array(o.scalar, where) : Array{});
     scalars.push_back(!o.is_tensor && o.given);
   }
   std::vector<Tensor> results;

@@ -17,42 +17,42 @@ Tensor add(const Operand& a, const Operand& b, std::source_location where) {
 }
 
 Tensor all(const Tensor& x, const Axes& axes, bool keepdim, std::source_location where) {
-  return apply_one("all", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}}, where);
+  return apply_one("all", {x}, {{"axes", attribute(axes, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::all(const Axes& axes, bool keepdim, std::source_location where) const {
   return stax::all(*this, axes, keepdim, where);
 }
 
 Tensor amax(const Tensor& x, const Axes& axes, bool keepdim, std::source_location where) {
-  return apply_one("amax", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}}, where);
+  return apply_one("amax", {x}, {{"axes", attribute(axes, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::amax(const Axes& axes, bool keepdim, std::source_location where) const {
   return stax::amax(*this, axes, keepdim, where);
 }
 
 Tensor amin(const Tensor& x, const Axes& axes, bool keepdim, std::source_location where) {
-  return apply_one("amin", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}}, where);
+  return apply_one("amin", {x}, {{"axes", attribute(axes, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::amin(const Axes& axes, bool keepdim, std::source_location where) const {
   return stax::amin(*this, axes, keepdim, where);
 }
 
 Tensor any(const Tensor& x, const Axes& axes, bool keepdim, std::source_location where) {
-  return apply_one("any", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}}, where);
+  return apply_one("any", {x}, {{"axes", attribute(axes, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::any(const Axes& axes, bool keepdim, std::source_location where) const {
   return stax::any(*this, axes, keepdim, where);
 }
 
 Tensor argmax(const Tensor& x, const Axes& axis, bool keepdim, std::source_location where) {
-  return apply_one("argmax", {x}, {{"axis", attribute(axis)}, {"keepdim", keepdim}}, where);
+  return apply_one("argmax", {x}, {{"axis", attribute(axis, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::argmax(const Axes& axis, bool keepdim, std::source_location where) const {
   return stax::argmax(*this, axis, keepdim, where);
 }
 
 Tensor argmin(const Tensor& x, const Axes& axis, bool keepdim, std::source_location where) {
-  return apply_one("argmin", {x}, {{"axis", attribute(axis)}, {"keepdim", keepdim}}, where);
+  return apply_one("argmin", {x}, {{"axis", attribute(axis, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::argmin(const Axes& axis, bool keepdim, std::source_location where) const {
   return stax::argmin(*this, axis, keepdim, where);
@@ -61,7 +61,9 @@ Tensor Tensor::argmin(const Axes& axis, bool keepdim, std::source_location where
 Tensor as_strided(const Tensor& x, const Shape& sizes, const Shape& strides, const Dim& offset,
                   std::source_location where) {
   return apply_one("as_strided", {x},
-                   {{"sizes", attribute(sizes)}, {"strides", attribute(strides)}, {"offset", attribute(offset)}},
+                   {{"sizes", attribute(sizes, where)},
+                    {"strides", attribute(strides, where)},
+                    {"offset", attribute(offset, where)}},
                    where);
 }
 Tensor Tensor::as_strided(const Shape& sizes, const Shape& strides, const Dim& offset,
@@ -90,7 +92,7 @@ Tensor cos(const Tensor& x, std::source_location where) { return apply_one("cos"
 Tensor Tensor::cos(std::source_location where) const { return stax::cos(*this, where); }
 
 Tensor cumsum(const Tensor& x, int axis, std::optional<Dtype> dtype, std::source_location where) {
-  return apply_one("cumsum", {x}, {{"axis", std::int64_t{axis}}, {"dtype", attribute(dtype)}}, where);
+  return apply_one("cumsum", {x}, {{"axis", std::int64_t{axis}}, {"dtype", attribute(dtype, where)}}, where);
 }
 Tensor Tensor::cumsum(int axis, std::optional<Dtype> dtype, std::source_location where) const {
   return stax::cumsum(*this, axis, dtype, where);
@@ -124,7 +126,7 @@ Tensor exp2(const Tensor& x, std::source_location where) { return apply_one("exp
 Tensor Tensor::exp2(std::source_location where) const { return stax::exp2(*this, where); }
 
 Tensor expand(const Tensor& x, const Shape& sizes, std::source_location where) {
-  return apply_one("expand", {x}, {{"sizes", attribute(sizes)}}, where);
+  return apply_one("expand", {x}, {{"sizes", attribute(sizes, where)}}, where);
 }
 Tensor Tensor::expand(const Shape& sizes, std::source_location where) const {
   return stax::expand(*this, sizes, where);
@@ -134,7 +136,7 @@ Tensor expm1(const Tensor& x, std::source_location where) { return apply_one("ex
 Tensor Tensor::expm1(std::source_location where) const { return stax::expm1(*this, where); }
 
 Tensor flip(const Tensor& x, const Axes& axes, std::source_location where) {
-  return apply_one("flip", {x}, {{"axes", attribute(axes)}}, where);
+  return apply_one("flip", {x}, {{"axes", attribute(axes, where)}}, where);
 }
 Tensor Tensor::flip(const Axes& axes, std::source_location where) const { return stax::flip(*this, axes, where); }
 
@@ -168,8 +170,8 @@ Tensor Tensor::isnan(std::source_location where) const { return stax::isnan(*thi
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps,
                   std::source_location where) {
-  return apply_one("layer_norm", {x, weight, bias}, {{"normalized_shape", attribute(normalized_shape)}, {"eps", eps}},
-                   where);
+  return apply_one("layer_norm", {x, weight, bias},
+                   {{"normalized_shape", attribute(normalized_shape, where)}, {"eps", eps}}, where);
 }
 
 Tensor le(const Operand& a, const Operand& b, std::source_location where) { return apply_one("le", {a, b}, {}, where); }
@@ -218,7 +220,7 @@ Tensor maximum(const Operand& a, const Operand& b, std::source_location where) {
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdim, std::source_location where) {
-  return apply_one("mean", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}}, where);
+  return apply_one("mean", {x}, {{"axes", attribute(axes, where)}, {"keepdim", keepdim}}, where);
 }
 Tensor Tensor::mean(const Axes& axes, bool keepdim, std::source_location where) const {
   return stax::mean(*this, axes, keepdim, where);
@@ -238,7 +240,7 @@ Tensor neg(const Tensor& x, std::source_location where) { return apply_one("neg"
 Tensor Tensor::neg(std::source_location where) const { return stax::neg(*this, where); }
 
 Tensor permute(const Tensor& x, const Axes& order, std::source_location where) {
-  return apply_one("permute", {x}, {{"order", attribute(order)}}, where);
+  return apply_one("permute", {x}, {{"order", attribute(order, where)}}, where);
 }
 Tensor Tensor::permute(const Axes& order, std::source_location where) const {
   return stax::permute(*this, order, where);
@@ -249,7 +251,8 @@ Tensor pow(const Operand& a, const Operand& b, std::source_location where) {
 }
 
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdim, std::optional<Dtype> dtype, std::source_location where) {
-  return apply_one("prod", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}, {"dtype", attribute(dtype)}}, where);
+  return apply_one("prod", {x},
+                   {{"axes", attribute(axes, where)}, {"keepdim", keepdim}, {"dtype", attribute(dtype, where)}}, where);
 }
 Tensor Tensor::prod(const Axes& axes, bool keepdim, std::optional<Dtype> dtype, std::source_location where) const {
   return stax::prod(*this, axes, keepdim, dtype, where);
@@ -259,14 +262,14 @@ Tensor relu(const Tensor& x, std::source_location where) { return apply_one("rel
 Tensor Tensor::relu(std::source_location where) const { return stax::relu(*this, where); }
 
 Tensor repeat(const Tensor& x, const Shape& repeats, std::source_location where) {
-  return apply_one("repeat", {x}, {{"repeats", attribute(repeats)}}, where);
+  return apply_one("repeat", {x}, {{"repeats", attribute(repeats, where)}}, where);
 }
 Tensor Tensor::repeat(const Shape& repeats, std::source_location where) const {
   return stax::repeat(*this, repeats, where);
 }
 
 Tensor reshape(const Tensor& x, const Shape& sizes, std::source_location where) {
-  return apply_one("reshape", {x}, {{"sizes", attribute(sizes)}}, where);
+  return apply_one("reshape", {x}, {{"sizes", attribute(sizes, where)}}, where);
 }
 Tensor Tensor::reshape(const Shape& sizes, std::source_location where) const {
   return stax::reshape(*this, sizes, where);
@@ -274,7 +277,8 @@ Tensor Tensor::reshape(const Shape& sizes, std::source_location where) const {
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
                 std::source_location where) {
-  return apply_one("rms_norm", {x, weight}, {{"normalized_shape", attribute(normalized_shape)}, {"eps", eps}}, where);
+  return apply_one("rms_norm", {x, weight}, {{"normalized_shape", attribute(normalized_shape, where)}, {"eps", eps}},
+                   where);
 }
 
 Tensor round(const Tensor& x, std::source_location where) { return apply_one("round", {x}, {}, where); }
@@ -284,7 +288,7 @@ Tensor rsqrt(const Tensor& x, std::source_location where) { return apply_one("rs
 Tensor Tensor::rsqrt(std::source_location where) const { return stax::rsqrt(*this, where); }
 
 Tensor select(const Tensor& x, int axis, const Dim& index, std::source_location where) {
-  return apply_one("select", {x}, {{"axis", std::int64_t{axis}}, {"index", attribute(index)}}, where);
+  return apply_one("select", {x}, {{"axis", std::int64_t{axis}}, {"index", attribute(index, where)}}, where);
 }
 Tensor Tensor::select(int axis, const Dim& index, std::source_location where) const {
   return stax::select(*this, axis, index, where);
@@ -304,9 +308,12 @@ Tensor Tensor::sin(std::source_location where) const { return stax::sin(*this, w
 
 Tensor slice(const Tensor& x, int axis, const std::optional<Dim>& start, const std::optional<Dim>& stop,
              std::int64_t step, std::source_location where) {
-  return apply_one(
-      "slice", {x},
-      {{"axis", std::int64_t{axis}}, {"start", attribute(start)}, {"stop", attribute(stop)}, {"step", step}}, where);
+  return apply_one("slice", {x},
+                   {{"axis", std::int64_t{axis}},
+                    {"start", attribute(start, where)},
+                    {"stop", attribute(stop, where)},
+                    {"step", step}},
+                   where);
 }
 Tensor Tensor::slice(int axis, const std::optional<Dim>& start, const std::optional<Dim>& stop, std::int64_t step,
                      std::source_location where) const {
@@ -322,7 +329,7 @@ Tensor sqrt(const Tensor& x, std::source_location where) { return apply_one("sqr
 Tensor Tensor::sqrt(std::source_location where) const { return stax::sqrt(*this, where); }
 
 Tensor squeeze(const Tensor& x, const Axes& axes, std::source_location where) {
-  return apply_one("squeeze", {x}, {{"axes", attribute(axes)}}, where);
+  return apply_one("squeeze", {x}, {{"axes", attribute(axes, where)}}, where);
 }
 Tensor Tensor::squeeze(const Axes& axes, std::source_location where) const { return stax::squeeze(*this, axes, where); }
 
@@ -336,7 +343,8 @@ Tensor sub(const Operand& a, const Operand& b, std::source_location where) {
 }
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdim, std::optional<Dtype> dtype, std::source_location where) {
-  return apply_one("sum", {x}, {{"axes", attribute(axes)}, {"keepdim", keepdim}, {"dtype", attribute(dtype)}}, where);
+  return apply_one("sum", {x},
+                   {{"axes", attribute(axes, where)}, {"keepdim", keepdim}, {"dtype", attribute(dtype, where)}}, where);
 }
 Tensor Tensor::sum(const Axes& axes, bool keepdim, std::optional<Dtype> dtype, std::source_location where) const {
   return stax::sum(*this, axes, keepdim, dtype, where);
@@ -367,7 +375,7 @@ Tensor trunc_mod(const Operand& a, const Operand& b, std::source_location where)
 }
 
 Tensor unflatten(const Tensor& x, int axis, const Shape& sizes, std::source_location where) {
-  return apply_one("unflatten", {x}, {{"axis", std::int64_t{axis}}, {"sizes", attribute(sizes)}}, where);
+  return apply_one("unflatten", {x}, {{"axis", std::int64_t{axis}}, {"sizes", attribute(sizes, where)}}, where);
 }
 Tensor Tensor::unflatten(int axis, const Shape& sizes, std::source_location where) const {
   return stax::unflatten(*this, axis, sizes, where);
@@ -379,7 +387,8 @@ Tensor unsqueeze(const Tensor& x, int axis, std::source_location where) {
 Tensor Tensor::unsqueeze(int axis, std::source_location where) const { return stax::unsqueeze(*this, axis, where); }
 
 Tensor var(const Tensor& x, const Axes& axes, double correction, bool keepdim, std::source_location where) {
-  return apply_one("var", {x}, {{"axes", attribute(axes)}, {"correction", correction}, {"keepdim", keepdim}}, where);
+  return apply_one("var", {x}, {{"axes", attribute(axes, where)}, {"correction", correction}, {"keepdim", keepdim}},
+                   where);
 }
 Tensor Tensor::var(const Axes& axes, double correction, bool keepdim, std::source_location where) const {
   return stax::var(*this, axes, correction, keepdim, where);
@@ -387,8 +396,8 @@ Tensor Tensor::var(const Axes& axes, double correction, bool keepdim, std::sourc
 
 std::tuple<Tensor, Tensor> var_mean(const Tensor& x, const Axes& axes, double correction, bool keepdim,
                                     std::source_location where) {
-  const std::vector<Tensor> results =
-      apply("var_mean", {x}, {{"axes", attribute(axes)}, {"correction", correction}, {"keepdim", keepdim}}, where);
+  const std::vector<Tensor> results = apply(
+      "var_mean", {x}, {{"axes", attribute(axes, where)}, {"correction", correction}, {"keepdim", keepdim}}, where);
   return {results[0], results[1]};
 }
 std::tuple<Tensor, Tensor> Tensor::var_mean(const Axes& axes, double correction, bool keepdim,
@@ -397,7 +406,7 @@ std::tuple<Tensor, Tensor> Tensor::var_mean(const Axes& axes, double correction,
 }
 
 Tensor view(const Tensor& x, const Shape& sizes, std::source_location where) {
-  return apply_one("view", {x}, {{"sizes", attribute(sizes)}}, where);
+  return apply_one("view", {x}, {{"sizes", attribute(sizes, where)}}, where);
 }
 Tensor Tensor::view(const Shape& sizes, std::source_location where) const { return stax::view(*this, sizes, where); }
 

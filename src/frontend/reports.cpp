@@ -39,6 +39,9 @@ std::vector<ArtifactInfo> Core::artifacts() const {
 
 std::string Core::explain() const {
   base::TextWriter w;
+  if (const Mode mode = impl_->options.mode; mode != Mode::balanced)
+    w.format_line("mode {}: the same as balanced: kernels are chosen by rules, launches are not recorded",
+                  mode == Mode::max_autotune ? "max_autotune" : "reduce_overhead");
   std::shared_lock lock(impl_->mutex);
   for (const auto& [key, group] : impl_->groups)
     if (!group.eager_reason.empty()) w.line("runs uncompiled: " + group.eager_reason);

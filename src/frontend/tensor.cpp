@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "frontend/copy_fits.h"
 #include "frontend/dispatch.h"
 #include "frontend/trace.h"
 #include "runtime/device_runtime.h"
@@ -183,14 +184,16 @@ Tensor Tensor::index(std::initializer_list<Index> items, std::source_location wh
     } else if (std::holds_alternative<NoneType>(i.item)) {
       t = apply_one("unsqueeze", {t}, {{"axis", axis++}}, where);
     } else if (const auto* d = std::get_if<Dim>(&i.item)) {
-      t = apply_one("select", {t}, {{"axis", axis}, {"index", attribute(*d)}}, where);
+      t = apply_one("select", {t}, {{"axis", axis}, {"index", attribute(*d, where)}}, where);
     } else {
       const Slice& s = std::get<Slice>(i.item);
       if (s.start.dim() || s.stop.dim() || s.step != 1)
-        t = apply_one(
-            "slice", {t},
-            {{"axis", axis}, {"start", attribute(s.start.dim())}, {"stop", attribute(s.stop.dim())}, {"step", s.step}},
-            where);
+        t = apply_one("slice", {t},
+                      {{"axis", axis},
+                       {"start", attribute(s.start.dim(), where)},
+                       {"stop", attribute(s.stop.dim(), where)},
+                       {"step", s.step}},
+                      where);
       ++axis;
     }
   }
@@ -219,7 +222,7 @@ Tensor& Tensor::fill_(const Scalar& value, std::source_location where) {
   }
   const Array& target = impl_->array;
   check_writable(target, "fill_", where);
-  const Array one = runtime::moved_to(cast_copy(frontend::scalar_array(value), target.dtype()), target.device());
+  const Array one = runtime::moved_to(cast_copy(frontend::scalar_array(value, where), target.dtype()), target.device());
   runtime::copy_on_device(graph::broadcast_to(one, std::span(target.sizes().data(), target.sizes().size())), target);
   target.storage()->bump_version();
   return *this;
@@ -238,6 +241,13 @@ Tensor& Tensor::copy_(const Tensor& source, std::source_location where) {
     throw UserError(fmt::format("copy_: the source is on {}, the target on {}", to_string(source.device()),
                                 to_string(target.device())),
                     where, "Move it with .to(device)");
+  using Sizes = std::vector<std::int64_t>;
+  const Dims from = source.array(where).sizes();
+  frontend::check_copy_fits(
+      Sizes(from.begin(), from.end()), Sizes(target.sizes().begin(), target.sizes().end()),
+      [](std::int64_t s, std::int64_t t) { return s == t || s == 1; },
+      [](const Sizes& s) { return to_string(std::span(s.data(), s.size())); },
+      [](std::int64_t s) { return std::to_string(s); }, where);
   const Tensor spread = apply_one(
       "expand", {source}, {{"sizes", std::vector<std::int64_t>(target.sizes().begin(), target.sizes().end())}}, where);
   // Source and target may share memory: everything is read before anything is written.

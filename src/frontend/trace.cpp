@@ -6,6 +6,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "frontend/copy_fits.h"
 #include "symbolic/analysis.h"
 
 namespace stax::frontend {
@@ -39,9 +40,9 @@ Trace& Trace::expect(std::uint64_t id, const char* what, const SourceLoc& where)
   return *t;
 }
 
-Expr Trace::expr_of(const Dim& d) {
+Expr Trace::expr_of(const Dim& d, const SourceLoc& where) {
   if (!d.is_symbolic()) return graph_->context().constant(d.number());
-  expect(d.trace(), "size", {});
+  expect(d.trace(), "size", where);
   return Expr(d.node());
 }
 
@@ -117,7 +118,7 @@ Tensor Trace::add_input(const InputSpec& spec, const Array& sample, const Source
 }
 
 Scalar Trace::add_scalar(const std::string& name, const Scalar& given) {
-  const Scalar value = given.kind() == Scalar::Kind::dim ? Scalar(given.dim().value()) : given;
+  const Scalar value = given.kind() == Scalar::Kind::dim ? Scalar(given.dim().value(std::source_location{})) : given;
   graph::TensorType t{};
   t.scalar = true;
   t.dtype = value.kind() == Scalar::Kind::floating  ? Dtype::f64
@@ -217,7 +218,7 @@ Value Trace::value_of(const Scalar& s, const SourceLoc& where) {
     case Scalar::Kind::floating:
       return graph_->literal(s.floating());
     case Scalar::Kind::dim:
-      return graph_->size_value(expr_of(s.dim()));
+      return graph_->size_value(expr_of(s.dim(), where));
     case Scalar::Kind::traced:
       expect(s.trace(), "number", where);
       return scalar_values_.at(static_cast<std::size_t>(s.input()));
@@ -278,6 +279,14 @@ void Trace::write(const Tensor& target, const Tensor& source, const SourceLoc& w
   TensorImpl& t = traced(target, where);
   const graph::TensorType type = current_value(t, where).type();
   Value v = value_of(source, where);
+  check_copy_fits(
+      v.type().sizes, type.sizes,
+      [&](Expr from, Expr to) {
+        return from == to || from.is_constant(1) ||
+               env().decide(eq(from, to), "copy_: the sizes of source and target agree", where) ||
+               env().decide(eq(from, 1), "copy_: a size of 1 is repeated", where);
+      },
+      graph::shape_text, graph::size_text, where);
   v = graph_->add("cast", {v}, {{"dtype", type.dtype}}, where);
   v = graph_->add("expand", {v}, {{"sizes", type.sizes}}, where);
   store(t, graph_->add("clone", {v}, {}, where), where);
@@ -292,12 +301,24 @@ void Trace::write(const Tensor& target, const Scalar& value, const SourceLoc& wh
         where);
 }
 
+// The tensor as a view of the input that its memory is, when that was written; null for others. Where the chain was
+// possible for the new value but is not for the input's own strides (a reshape), the result is a tensor of its own.
+Value Trace::view_of_written_input(const TensorImpl& t) {
+  if (t.cell->input < 0 || t.cell->version == 0) return {};
+  try {
+    Expr offset = graph_->context().constant(0);
+    return replay(graph_->inputs[static_cast<std::size_t>(t.cell->input)], t.chain, offset);
+  } catch (const UserError&) {
+    return {};
+  }
+}
+
 void Trace::finish(const std::vector<Tensor>& results) {
   for (const Tensor& t : results) {
     TensorImpl& impl = traced(t, {});
-    const bool is_written_input = impl.chain.empty() && impl.cell->input >= 0 && impl.cell->version > 0;
-    graph_->outputs.push_back(current_value(impl, {}));
-    graph_->output_inputs.push_back(is_written_input ? impl.cell->input : -1);
+    const Value memory = view_of_written_input(impl);
+    graph_->outputs.push_back(memory ? memory : current_value(impl, {}));
+    graph_->output_inputs.push_back(memory ? impl.cell->input : -1);
   }
   for (const std::shared_ptr<Cell>& cell : cells_)
     if (cell && cell->version > 0) graph_->mutations.push_back({cell->input, cell->value});

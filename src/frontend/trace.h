@@ -87,7 +87,7 @@ class Trace {
   void write(const Tensor& target, const Tensor& source, const SourceLoc& where);
   void write(const Tensor& target, const Scalar& value, const SourceLoc& where);
 
-  symbolic::Expr expr_of(const Dim& d);
+  symbolic::Expr expr_of(const Dim& d, const SourceLoc& where);
   Dim dim_of(symbolic::Expr e) const;
   Tensor wrap(graph::Value v);
 
@@ -97,6 +97,7 @@ class Trace {
  private:
   void store(TensorImpl& target, graph::Value source, const SourceLoc& where);
   graph::Value current_value(TensorImpl& t, const SourceLoc& where);
+  graph::Value view_of_written_input(const TensorImpl& t);
   graph::Value replay(graph::Value base, const std::vector<ViewStep>& chain, symbolic::Expr& offset);
   TensorImpl& traced(const Tensor& t, const SourceLoc& where);
 

@@ -242,10 +242,11 @@ std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
   }
   std::vector<Array> outputs;
   for (const Value& v : g.outputs) outputs.push_back(values.at(v.node).at(static_cast<std::size_t>(v.result)));
-  // Everything is computed before anything is written; an output that views a written input keeps the old contents.
+  // Everything is computed before anything is written; an output that is not said to be a
+  // written input's memory keeps the old contents.
   for (const Mutation& m : g.mutations)
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i].storage() == inputs[static_cast<std::size_t>(m.input)].storage())
+      if (g.output_input(i) < 0 && outputs[i].storage() == inputs[static_cast<std::size_t>(m.input)].storage())
         outputs[i] = contiguous_copy(outputs[i]);
   std::vector<Array> written;
   for (const Mutation& m : g.mutations)
@@ -255,8 +256,6 @@ std::vector<Array> interpret(const Graph& g, std::span<const Array> inputs) {
     copy_elements(written[i], target);
     target.storage()->bump_version();
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (g.output_input(i) >= 0) outputs[i] = inputs[static_cast<std::size_t>(g.output_input(i))];
   return outputs;
 }
 

@@ -93,6 +93,11 @@ std::vector<Value> Graph::scalar_inputs() const {
   return result;
 }
 
+Value viewed(Value v) {
+  while (v.node->op->is_view()) v = v.node->operands[0];
+  return v;
+}
+
 Graph rewrite(const Graph& from, const Rewriter& visit) {
   Graph to;
   to.share_env(from);

@@ -49,6 +49,9 @@ struct Node {
 };
 inline const TensorType& Value::type() const { return node->types[static_cast<std::size_t>(result)]; }
 
+// The value at the end of the chain of views that `v` is: what owns the memory, as far as the graph says.
+Value viewed(Value v);
+
 // What the graph does to an input besides reading it.
 struct Mutation {
   int input;    // position among the inputs
@@ -79,7 +82,8 @@ class Graph {
   std::vector<std::string> input_names;
   std::vector<Value> outputs;
   std::vector<Mutation> mutations;
-  // For each output: the written input whose memory it is, or -1. May be shorter than `outputs`.
+  // For each output: the written input whose memory it is, or -1. May be shorter than `outputs`. Such an output is the
+  // input or a chain of views of it, and shows what was written.
   std::vector<int> output_inputs;
   int output_input(std::size_t output) const { return output < output_inputs.size() ? output_inputs[output] : -1; }
 

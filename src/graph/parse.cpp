@@ -262,20 +262,19 @@ class Parser {
     return static_cast<int>(it - g_.input_names.begin());
   }
 
+  int written_input(const Value& v) {
+    const Value root = viewed(v);
+    const auto input = static_cast<int>(std::find(g_.inputs.begin(), g_.inputs.end(), root) - g_.inputs.begin());
+    for (const Mutation& m : g_.mutations)
+      if (m.input == input) return input;
+    in_.fail("what follows 'written' is no written input, nor a view of one");
+  }
+
   void output() {
-    if (!in_.accept("written")) {
-      g_.outputs.push_back(value());
-      g_.output_inputs.push_back(-1);
-      return;
-    }
-    const int input = input_index();
-    for (const Mutation& m : g_.mutations) {
-      if (m.input != input) continue;
-      g_.outputs.push_back(m.value);
-      g_.output_inputs.push_back(input);
-      return;
-    }
-    in_.fail(fmt::format("'{}' is not written", g_.input_names[static_cast<std::size_t>(input)]));
+    const bool written = in_.accept("written");
+    const Value v = value();
+    g_.outputs.push_back(v);
+    g_.output_inputs.push_back(written ? written_input(v) : -1);
   }
 
   void write() {

@@ -67,9 +67,7 @@ class Printer {
         w_.format_line("write {} = {}", g_.input_names[static_cast<std::size_t>(m.input)], value(m.value));
       std::string list;
       for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
-        const int input = g_.output_input(i);
-        list += (i ? ", " : "") +
-                (input < 0 ? value(g_.outputs[i]) : "written " + g_.input_names[static_cast<std::size_t>(input)]);
+        list += (i ? ", " : "") + std::string(g_.output_input(i) < 0 ? "" : "written ") + value(g_.outputs[i]);
       }
       w_.line(list.empty() ? "return" : "return " + list);
     }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "graph/interpret.h"
@@ -75,6 +76,14 @@ void verify(const Graph& g) {
     const TensorType& input = g.inputs[static_cast<std::size_t>(m.input)].type();
     STAX_CHECK(input.dtype == m.value.type().dtype && same_sizes(g.env(), input.sizes, m.value.type().sizes),
                "graph @" + g.name + ": a written value has another dtype or shape than its input");
+  }
+  for (std::size_t i = 0; i < g.outputs.size(); ++i) {
+    const int input = g.output_input(i);
+    if (input < 0) continue;
+    STAX_CHECK(
+        viewed(g.outputs[i]) == g.inputs.at(static_cast<std::size_t>(input)) &&
+            std::any_of(g.mutations.begin(), g.mutations.end(), [&](const Mutation& m) { return m.input == input; }),
+        fmt::format("graph @{}: output {} is not the memory of a written input", g.name, i));
   }
   STAX_CHECK(g.env().guards().size() == guards,
              "graph @" + g.name + ": verifying needed a new guard: inference is not idempotent");

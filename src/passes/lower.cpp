@@ -101,6 +101,9 @@ loop::Program lower(const Graph& g, const LowerOptions& options) {
   std::unordered_set<loop::BufferId> written;
   std::vector<loop::View> targets;  // an input that is an output itself is bound to its copy below
   for (const Value& v : g.inputs) targets.push_back(v.type().scalar ? loop::View{} : c.view(v));
+  std::vector<loop::View> shown;  // outputs that are memory of a written input
+  for (std::size_t i = 0; i < g.outputs.size(); ++i)
+    shown.push_back(g.output_input(i) < 0 ? loop::View{} : c.view(g.outputs[i]));
   for (const graph::Mutation& m : g.mutations) written.insert(targets[static_cast<std::size_t>(m.input)].buffer);
   for (const graph::Mutation& m : g.mutations) {
     const loop::View source = c.view(m.value), target = targets[static_cast<std::size_t>(m.input)];
@@ -116,8 +119,7 @@ loop::Program lower(const Graph& g, const LowerOptions& options) {
   for (const graph::Mutation& m : g.mutations) write_back(c, targets[static_cast<std::size_t>(m.input)], m);
 
   for (std::size_t i = 0; i < g.outputs.size(); ++i) {
-    const int input = g.output_input(i);
-    const loop::View view = input < 0 ? c.view(g.outputs[i]) : targets[static_cast<std::size_t>(input)];
+    const loop::View view = g.output_input(i) < 0 ? c.view(g.outputs[i]) : shown[i];
     p.outputs.push_back(view);
     loop::Buffer& b = p.buffers[static_cast<std::size_t>(view.buffer)];
     if (b.kind == loop::BufferKind::temporary) b.kind = loop::BufferKind::output;

@@ -45,7 +45,26 @@ TEST_F(Escape, SizeThatIsReadOrCompared) {
 }
 
 TEST_F(Escape, SizeOfANewTensor) {
-  EXPECT_EQ(message_of([this] { (void)zeros({*size_}); }), size_problem_ + remedy_);
+  EXPECT_EQ(message_of([this] { (void)zeros({*size_}); }), size_problem_ + at() + remedy_);
+  EXPECT_EQ(message_of([this] { (void)arange(*size_); }), size_problem_ + at() + remedy_);
+}
+
+TEST_F(Escape, SizeAsAnArgumentOfAnOperator) {
+  const Tensor x = ones({5});
+  EXPECT_EQ(message_of([&] { (void)x.reshape({*size_}); }), size_problem_ + at() + remedy_);
+  EXPECT_EQ(message_of([&] { (void)x.index({Slice(0, *size_)}); }), size_problem_ + at() + remedy_);
+  EXPECT_EQ(message_of([&] { (void)(x * Scalar(*size_)); }), size_problem_ + at() + remedy_);
+}
+
+TEST_F(Escape, SizeInAnotherTrace) {
+  const auto f = compile([this](Tensor x) { return x + zeros({*size_}); });
+  const std::string place = at(-1);
+  EXPECT_EQ(message_of([&] { f(ones({5})); }), size_problem_ + place + remedy_);
+}
+
+TEST_F(Escape, SizeAsAnArgumentOfACompiledFunction) {
+  const auto f = compile([](Tensor x, Scalar s) { return x * s; });
+  EXPECT_EQ(message_of([&] { (void)f(ones({5}), Scalar(*size_)); }), size_problem_ + remedy_);
 }
 
 }  // namespace

@@ -31,6 +31,31 @@ TEST(ShapeErrors, SymbolicSizesShowTheirValues) {
           place + ". Sizes must be equal, or one of them 1");
 }
 
+TEST(ShapeErrors, Copy) {
+  Tensor target = zeros({3, 4});
+  const std::string problem =
+      "copy_: a source of shape [5, 4] does not fit a target of shape [3, 4]: 5 against 3 at axis -2";
+  const std::string remedy = ". Sizes must be equal, or 1 in the source";
+  EXPECT_EQ(message_of([&] { target.copy_(b); }), problem + at() + remedy);
+  EXPECT_EQ(message_of([&] {
+              target.copy_(zeros({1, 3, 4}));
+            }),
+            "copy_: a source of shape [1, 3, 4] does not fit a target of shape [3, 4]: it has 3 axes, the target 2" +
+                at() + remedy);
+  const auto f = compile([](Tensor x, Tensor y) {
+    x.copy_(y);
+    return x;
+  });
+  const std::string place = at(-3);
+  EXPECT_EQ(message_of([&] { f(target, b); }), problem + place + remedy);
+  const auto dynamic = compile([](Tensor x, Tensor y) { return x.copy_(y); }, {.dynamic = Dynamic::yes});
+  const std::string line = at(-1);
+  EXPECT_EQ(message_of([&] { dynamic(target, b); }),
+            "copy_: a source of shape [s2 (=5), s1 (=4)] does not fit a target of shape [s0 (=3), s1 (=4)]: s2 (=5) "
+            "against s0 (=3) at axis -2" +
+                line + remedy);
+}
+
 TEST(ShapeErrors, Matmul) {
   EXPECT_EQ(message_of([] {
               matmul(a, zeros({5, 6}));

@@ -270,6 +270,23 @@ bool add_write(Builder& b, FuzzGraph& out, const Recipe& r, const Write& w, std:
   }
 }
 
+// The written input, or a view of it.
+Value shown(Builder& b, Value input, const Write& w) {
+  const auto& sizes = input.type().sizes;
+  const Facts facts;
+  if (sizes.empty()) return input;
+  switch (w.value % 4) {
+    case 0:
+      return input;
+    case 1:
+      return b.add("slice", {input}, {{"axis", std::int64_t{0}}, {"step", std::int64_t{-1}}}, facts).value;
+    case 2:
+      return b.add("transpose", {input}, {{"axis0", std::int64_t{0}}, {"axis1", std::int64_t{-1}}}, facts).value;
+    default:
+      return b.add("unsqueeze", {input}, {{"axis", std::int64_t{0}}}, facts).value;
+  }
+}
+
 }  // namespace
 
 FuzzGraph build_graph(const Recipe& r) {
@@ -308,7 +325,7 @@ FuzzGraph build_graph(const Recipe& r) {
   for (const Write& w : r.writes) {
     const int at = position[static_cast<std::size_t>(w.input)];
     if (at < 0 || !add_write(b, out, r, w, static_cast<std::size_t>(at)) || !w.also_output) continue;
-    g.outputs.push_back(g.inputs[static_cast<std::size_t>(at)]);
+    g.outputs.push_back(shown(b, g.inputs[static_cast<std::size_t>(at)], w));
     out.outputs.push_back(out.writes.back());
     g.output_inputs.push_back(at);
   }

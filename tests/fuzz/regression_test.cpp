@@ -83,6 +83,32 @@ TEST(FuzzRegression, OldAndNewContentsOfAWrittenInput) {
       });
 }
 
+// Views of a written input show what was written, in its memory; views taken as values keep what was read.
+TEST(FuzzRegression, ViewsOfAWrittenInput) {
+  const graph::Graph g = parse(R"(graph @g(x: f32[2, 2]) {
+  %0 = transpose(x, axis0=0, axis1=1) : f32[2, 2] strides (1, 2)
+  %1 = add(%0, 1.0) : f32[2, 2] strides (1, 2)
+  %2 = select(%0, axis=0, index=1) : f32[2] strides (2)
+  write x = %1
+  return written %2, %2, written x
+})");
+  EXPECT_EQ(graph::to_text(parse(graph::to_text(g).c_str())), graph::to_text(g));
+  every_way(
+      g,
+      [] {
+        return std::vector{floats({1, 2, 3, 4}, {2, 2})};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>& in) {
+        EXPECT_EQ(values(in[0]), (std::vector<double>{2, 4, 3, 5}));
+        EXPECT_EQ(values(out[0]), (std::vector<double>{4, 5}));
+        EXPECT_EQ(values(out[1]), (std::vector<double>{2, 4}));
+        EXPECT_EQ(out[0].storage(), in[0].storage());
+        EXPECT_NE(out[1].storage(), in[0].storage());
+        EXPECT_EQ(out[2].storage(), in[0].storage());
+        EXPECT_EQ(out[0].data_as<float>(), in[0].data_as<float>() + 1);
+      });
+}
+
 // Corners of an empty domain are not attained.
 TEST(FuzzRegression, BackwardsThroughNothing) {
   const graph::Graph g = parse(R"(graph @g(x: f32[0]) {

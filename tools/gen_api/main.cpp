@@ -129,7 +129,7 @@ std::string definition(const OpDef& op) {
         case ParamKind::axes:
         case ParamKind::optional_axes:
         case ParamKind::optional_dtype:
-          value = fmt::format("attribute({})", p.name);
+          value = fmt::format("attribute({}, where)", p.name);
           break;
         default:
           break;

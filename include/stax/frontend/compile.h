@@ -19,7 +19,7 @@ struct LeafCollector {
   }
   void scalar(const Scalar& s) { out.scalars.push_back(&s); }
   void dim(const Dim& d) {
-    const std::int64_t v = d.value();
+    const std::int64_t v = d.value(std::source_location{});
     constant(&v, sizeof(v));
   }
   void constant(const void* data, std::size_t bytes) { out.key.append(static_cast<const char*>(data), bytes); }
@@ -52,7 +52,7 @@ struct ResultCollector {
     if (s.kind() == Scalar::Kind::traced || s.kind() == Scalar::Kind::dim)
       s = s.is_floating() ? Scalar(s.to_double()) : Scalar(s.to_int());
   }
-  void dim(Dim& d) { d = Dim(d.value()); }
+  void dim(Dim& d) { d = Dim(d.value(std::source_location{})); }
   void constant(const void*, std::size_t) {}
   void count(std::size_t) {}
   void enter() {}

@@ -10,6 +10,8 @@ enum class Dynamic : std::uint8_t {
   yes,        // sizes of tensor arguments are symbols; sizes 0 and 1 get artifacts of their own
   automatic,  // static first; a size that changed between calls becomes a symbol
 };
+// What to optimise for. Today all three give the same artifacts, and explain() says so: kernels are chosen by rules, so
+// there is nothing to tune, and a warm call costs about a microsecond beside its kernels.
 enum class Mode : std::uint8_t { balanced, max_autotune, reduce_overhead };
 enum class Numerics : std::uint8_t {
   fused,   // half types are computed in f32 inside a kernel and rounded where a value is stored
@@ -21,7 +23,7 @@ struct CompileOptions {
   bool fullgraph = false;      // STAX_FULLGRAPH: what cannot be traced or kept within the limits is an error instead of
                                // running uncompiled
   bool strict_native = false;  // STAX_STRICT_NATIVE: what cannot be compiled is an error instead of being interpreted
-  Mode mode = Mode::balanced;  // STAX_MODE=balanced|max_autotune|reduce_overhead; the CPU has one way
+  Mode mode = Mode::balanced;  // STAX_MODE=balanced|max_autotune|reduce_overhead
   Numerics numerics = Numerics::fused;  // STAX_NUMERICS=fused|strict
   bool checks = true;                   // STAX_CHECKS: indices out of range are errors
   int max_artifacts = 8;                // STAX_MAX_ARTIFACTS: of one structure of arguments

@@ -23,4 +23,24 @@ TEST(FrontendConcurrency, ThreadsShareArtifactsAndCompile) {
   EXPECT_EQ(shared.stats().compiles, 1u);
 }
 
+// Artifacts for many sizes are made and asked at once, each call by the one that fits.
+TEST(FrontendConcurrency, ThirtyTwoThreadsVaryShapes) {
+  auto f = compile([](Tensor x, Scalar s) { return cat({x * s, sum(x, -1, true)}, -1); }, {.max_artifacts = 64});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 32; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 24; ++i) {
+        const int n = 2 + (t + i) % 6;
+        std::vector<float> expected(static_cast<std::size_t>(n), static_cast<float>(t));
+        expected.push_back(static_cast<float>(n));
+        wrong += floats(f(ones({1, n}), t)) != expected;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(f.stats().compiles, 6u);
+  EXPECT_EQ(f.stats().fallbacks, 0u);
+}
+
 }  // namespace stax

@@ -14,6 +14,41 @@ TEST(Specialization, AutomaticMakesChangingSizesSymbols) {
   EXPECT_EQ(f.stats().compiles, 2u);  // static, then dynamic in the first axis
 }
 
+TEST(Specialization, TheArtifactUsedLastIsAskedFirst) {
+  auto f = compile([](Tensor x) { return x * 2; });
+  const Tensor a = ones({3}), b = ones({5}), c = ones({7});
+  f(a), f(b), f(c);
+  EXPECT_EQ(f.stats().compiles, 3u);
+  const auto misses_of = [&](const Tensor& x) {
+    const std::uint64_t before = f.stats().guard_misses;
+    EXPECT_EQ(floats(f(x)), std::vector<float>(floats(x).size(), 2.0f));
+    return f.stats().guard_misses - before;
+  };
+  EXPECT_EQ(misses_of(c), 0u);
+  for (const Tensor& x : {a, b, c, a}) {
+    EXPECT_GE(misses_of(x), 1u);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(misses_of(x), 0u);
+  }
+  EXPECT_EQ(f.stats().compiles, 3u);
+}
+
+// All modes give the same artifacts today, and say so.
+TEST(Specialization, ModesAreTheSame) {
+  const auto function = [](Tensor x) { return sum(exp(x) + 1.25, -1); };
+  const Tensor x = ones({4, 9});
+  auto balanced = compile(function);
+  const std::vector<float> expected = floats(balanced(x));
+  EXPECT_EQ(balanced.explain(x).find("mode"), std::string::npos);
+  for (const auto& [mode, name] :
+       {std::pair(Mode::max_autotune, "max_autotune"), std::pair(Mode::reduce_overhead, "reduce_overhead")}) {
+    auto f = compile(function, {.mode = mode});
+    EXPECT_EQ(floats(f(x)), expected);
+    EXPECT_EQ(f.stats().kernels_built, 0u);  // the one of the balanced function is taken
+    EXPECT_EQ(f.artifacts()[0].kernels[0].source, balanced.artifacts()[0].kernels[0].source);
+    EXPECT_EQ(f.explain(x).find(std::string("mode ") + name + ": the same as balanced"), 0u) << f.explain(x);
+  }
+}
+
 TEST(Specialization, DtypeRankAndConstantsAreKeys) {
   auto f = compile([](Tensor x, int power) {
     Tensor y = x;

@@ -50,6 +50,40 @@ TEST(Writes, TheWrittenInputItselfIsReturned) {
   EXPECT_EQ(floats(y), (std::vector<float>{1, 1, 1, 1}));
 }
 
+// Taken before or after the write, a view of a written input is a view of its memory.
+TEST(Writes, ViewsOfTheWrittenInputAreReturned) {
+  for (const Dynamic dynamic : {Dynamic::no, Dynamic::yes}) {
+    auto f = compile(
+        [](Tensor x) {
+          Tensor before = x.select(0, 1);
+          x.copy_(x + 1);
+          return std::vector{before, x.t(), x.index({Slice(None, None, -1)}), x.reshape({-1})};
+        },
+        {.dynamic = dynamic});
+    Tensor x = arange(6, f32).reshape({2, 3});
+    std::vector<Tensor> y = f(x);
+    EXPECT_EQ(f.stats().fallbacks, 0u);
+    EXPECT_EQ(floats(y[0]), (std::vector<float>{4, 5, 6}));
+    x.fill_(7);
+    for (const Tensor& t : y) EXPECT_EQ(floats(t), std::vector<float>(floats(t).size(), 7.0f));
+    y[1].fill_(8);
+    EXPECT_EQ(floats(x), std::vector<float>(6, 8.0f));
+  }
+}
+
+// What the input's own strides do not allow as a view is a copy, as in eager calls.
+TEST(Writes, AReshapeOfAWrittenColumnMajorInputIsACopy) {
+  auto f = compile([](Tensor x) {
+    x.fill_(3);
+    return x.reshape({-1});
+  });
+  Tensor x = arange(6, f32).reshape({3, 2}).t();
+  const Tensor y = f(x);
+  EXPECT_EQ(floats(y), std::vector<float>(6, 3.0f));
+  x.fill_(1);
+  EXPECT_EQ(floats(y), std::vector<float>(6, 3.0f));
+}
+
 TEST(Writes, TheSourceOfACopyIsNotTheTarget) {
   auto f = compile([](Tensor x) {
     Tensor y = x + 1;
