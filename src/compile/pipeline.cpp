@@ -81,7 +81,8 @@ fusion::SplitTarget split_target(const schedule::Target& target) {
 
 passes::PassOptions pass_options(const Settings& settings, Device device) {
   const runtime::DeviceRuntime& runtime = runtime::runtime_for(device);
-  return {settings.strict_numerics, [&runtime](const runtime::MatmulKind& kind) { return runtime.can_matmul(kind); }};
+  return {settings.strict_numerics, [&runtime](const runtime::MatmulKind& kind) { return runtime.can_matmul(kind); },
+          device.kind != DeviceKind::cpu};
 }
 
 void normalise_kernels(loop::Program& p) {

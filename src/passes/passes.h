@@ -17,6 +17,7 @@ struct PassOptions {
   bool strict_numerics = false;  // half types round at every operator: nothing may skip a rounding
   // What the device's library computes in one call; empty: everything.
   std::function<base::Decision(const runtime::MatmulKind&)> can_matmul;
+  bool one_batch_stride = false;  // the library steps through a batch by one stride only
 };
 
 // Drops nodes that no output and no write needs.
@@ -31,6 +32,8 @@ Graph clean_up(const Graph& g, const PassOptions& options = {});
 // Takes from matrix products what the device's library cannot do in the call: epilogues become operators after it, and
 // products that it does not have (integers on a GPU) become sums of products.
 Graph split_matmul_epilogues(const Graph& g, const PassOptions& options = {});
+// Operands of batched products whose matrices do not lie at equal distances are copied, so that one call does all.
+Graph fold_batches(const Graph& g, const PassOptions& options = {});
 // Bias, activation and residual of a matrix product join its call, where the library has them.
 Graph fuse_matmul_epilogues(const Graph& g, const PassOptions& options = {});
 // Replaces operators by their definitions in terms of primitive ones, until only primitives and views are left.

@@ -48,7 +48,8 @@ Graph split_matmul_epilogues(const Graph& g, const PassOptions& options) {
       if (kind.activation == runtime::Activation::none) attributes["activation"] = std::string("none");
       std::vector<Value> taken{operands[0], operands[1]};
       if (kind.bias) taken.push_back(operands[2]);
-      v = to.append(graph::op("matmul_fused"), std::move(taken), std::move(attributes), node.types, node.where)->value();
+      v = to.append(graph::op("matmul_fused"), std::move(taken), std::move(attributes), node.types, node.where)
+              ->value();
       activates = activates && kind.activation == runtime::Activation::none;
       bias = bias && !kind.bias;
     } else {
