@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 
 #include "fusion/sizes.h"
 #include "loop/builder.h"
@@ -62,6 +63,30 @@ std::int64_t work_units(const Sizes& sizes, const Kernel& k, const SplitTarget& 
     }
   }
   return outputs;
+}
+
+std::int64_t work_of_item(const Sizes& sizes, const Kernel& k) {
+  std::int64_t inner = 1;
+  for (const Phase& p : k.phases) inner = std::max(inner, sizes.product(p.inner));
+  return times(sizes.product(k.outer), inner);
+}
+
+// Whether something made from the results of item `at` is read by a kernel that goes over as many elements.
+bool is_revisited(const Program& program, const Sizes& sizes, std::size_t at) {
+  const auto& k = std::get<Kernel>(program.items[at]);
+  const std::int64_t row = work_of_item(sizes, k);
+  std::unordered_set<BufferId> made;
+  for (const loop::Access& w : loop::writes_of(k)) made.insert(w.buffer);
+  for (std::size_t i = at + 1; i < program.items.size(); ++i) {
+    const auto* later = std::get_if<Kernel>(&program.items[i]);
+    if (!later) continue;
+    const std::vector<loop::Access> reads = loop::reads_of(*later);
+    if (std::none_of(reads.begin(), reads.end(), [&](const loop::Access& r) { return made.contains(r.buffer); }))
+      continue;
+    if (2 * work_of_item(sizes, *later) >= row) return true;
+    for (const loop::Access& w : loop::writes_of(*later)) made.insert(w.buffer);
+  }
+  return false;
 }
 
 std::optional<Cut> cut_of(const Sizes& sizes, const Kernel& k, const SplitTarget& target) {
@@ -314,10 +339,16 @@ class Splitter {
 std::vector<std::string> split_reductions(Program& program, const SplitTarget& target) {
   std::vector<std::string> names;
   std::vector<loop::Item> items;
-  for (loop::Item& item : program.items) {
+  std::vector<bool> revisited;
+  for (std::size_t i = 0; i < program.items.size(); ++i)
+    revisited.push_back(std::holds_alternative<Kernel>(program.items[i]) && is_revisited(program, Sizes(program), i));
+  for (std::size_t i = 0; i < program.items.size(); ++i) {
+    loop::Item& item = program.items[i];
     const Kernel* k = std::get_if<Kernel>(&item);
+    SplitTarget chosen = target;
+    if (revisited[i]) chosen.min_chunk = target.min_chunk_of_revisited;
     std::optional<Cut> cut;
-    if (k) cut = cut_of(Sizes(program), *k, target);
+    if (k) cut = cut_of(Sizes(program), *k, chosen);
     if (!cut) {
       items.push_back(std::move(item));
       continue;

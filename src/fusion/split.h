@@ -20,14 +20,22 @@ namespace stax::fusion {
 struct SplitTarget {
   std::int64_t parallel_units = 2;     // outputs at or above this number are not split
   std::int64_t min_chunk = 32 * 1024;  // elements of a row that are worth a unit
-  std::int64_t column_tile = 64;       // neighbouring outputs that one unit takes when rows are not contiguous
+  // The same where later kernels go over the row again with the result, as softmax does: without a split all of it is
+  // one kernel.
+  std::int64_t min_chunk_of_revisited = std::numeric_limits<std::int64_t>::max();
+  std::int64_t column_tile = 64;  // neighbouring outputs that one unit takes when rows are not contiguous
   // A row that is split is cut into parts of at most so many elements: many small units in flight keep the memory of a
   // GPU busy, where a CPU's thread walks a long part as fast.
   std::int64_t max_chunk = std::numeric_limits<std::int64_t>::max();
 
   static SplitTarget cpu(int threads) { return {.parallel_units = threads}; }
   static SplitTarget gpu(int multiprocessors) {
-    return {.parallel_units = multiprocessors, .min_chunk = 2048, .column_tile = 32, .max_chunk = 32 * 1024};
+    // A further launch costs about as much as a program needs for 16k elements.
+    return {.parallel_units = multiprocessors,
+            .min_chunk = 8 * 1024,
+            .min_chunk_of_revisited = 64 * 1024,
+            .column_tile = 32,
+            .max_chunk = 32 * 1024};
   }
 };
 

@@ -188,10 +188,20 @@ class Parser {
       in_.expect(")");
       return g_.size_value(e);
     }
-    if (in_.accept("%")) return result_of(fmt::format("%{}", in_.expect_integer("a value")));
+    if (in_.accept("%")) return result_of("%" + digits());
     if (in_.peek_integer()) return g_.literal(in_.expect_integer());
     if (in_.peek_float() && !known_input()) return g_.literal(in_.expect_float());
     return result_of(std::string(in_.expect_dotted_name("a value")));
+  }
+
+  // `%3.0` is result 0 of value 3, not a float.
+  std::string digits() {
+    const std::string_view rest = in_.rest();
+    const std::size_t n = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (n == 0) in_.fail_expected("a value");
+    std::string text(rest.substr(0, n));
+    in_.advance(n);
+    return text;
   }
 
   bool known_input() {

@@ -59,6 +59,29 @@ TEST(SplitReductions, TheCpuSplitsOnlyWhenRowsAreFewerThanThreads) {
   EXPECT_EQ(split_count(0, 1 << 22, two_threads), 1);
 }
 
+TEST(SplitReductions, AGpuCutsLongRowsIntoPiecesOfAProgram) {
+  const auto gpu = SplitTarget::gpu(132);
+  EXPECT_EQ(split_count(64, 16384, gpu), 2);
+  EXPECT_EQ(split_count(8, 4096, gpu), 1);
+  EXPECT_EQ(split_count(1, std::int64_t{1} << 27, gpu), 4096);
+  EXPECT_EQ(split_count(64, 1 << 21, gpu), 64);
+  EXPECT_EQ(split_count(132, 1 << 21, gpu), 1);
+}
+
+// Softmax stays one kernel where its row is short: the largest element is needed for the whole row again.
+TEST(SplitReductions, RowsThatAreVisitedAgainAreSplitLater) {
+  for (const std::int64_t length : {std::int64_t{16384}, std::int64_t{1} << 20}) {
+    ProgramMaker m(false);
+    const View x = m.input({m.size(8), m.size(length)});
+    const View largest = m.reduce(CombineOp::max, x, {1}, true);
+    m.output(m.pointwise(ScalarOp::sub, {x, largest}));
+    loop::Program p = m.program();
+    EXPECT_EQ(split_reductions(p, SplitTarget::gpu(132)).empty(), length == 16384);
+    loop::Program q = m.program();
+    EXPECT_TRUE(split_reductions(q, SplitTarget::cpu(16)).empty());
+  }
+}
+
 TEST(SplitReductions, ColumnsCountByTheTile) {
   ProgramMaker m(false);
   const View x = m.input({m.size(1 << 16), m.size(32)});
