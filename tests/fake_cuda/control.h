@@ -29,6 +29,7 @@ struct FakeCudaLaunch {
   const char* name;
   unsigned grid[3], block[3], shared;
   const std::uint64_t* parameters;
+  int count;
 };
 using FakeCudaKernel = void (*)(const FakeCudaLaunch& launch);
 

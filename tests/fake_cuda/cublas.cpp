@@ -159,6 +159,7 @@ Status cublasLtMatmulPreferenceSetAttribute(lt::Preference p, int attribute, con
 }
 Status cublasLtMatmulAlgoGetHeuristic(lt::Handle, lt::MatmulDesc desc, lt::Layout a, lt::Layout b, lt::Layout c,
                                       lt::Layout d, lt::Preference p, int, lt::Heuristic* results, int* found) {
+  const std::lock_guard lock(state().mutex);
   ++state().counts.heuristics;
   auto l = [](lt::Layout x) -> const fake::Layout& { return *reinterpret_cast<fake::Layout*>(x); };
   *found = 0;
@@ -172,6 +173,7 @@ Status cublasLtMatmulAlgoGetHeuristic(lt::Handle, lt::MatmulDesc desc, lt::Layou
 Status cublasLtMatmul(lt::Handle, lt::MatmulDesc desc, const void* alpha, const void* a, lt::Layout la, const void* b,
                       lt::Layout lb, const void* beta, const void* c, lt::Layout lc, void* d, lt::Layout ld,
                       const lt::Algorithm*, void*, std::size_t, stax::runtime::cu::StreamHandle) {
+  const std::lock_guard lock(state().mutex);
   ++state().counts.matmuls;
   const Desc call = *reinterpret_cast<Desc*>(desc);
   auto l = [](lt::Layout x) { return *reinterpret_cast<fake::Layout*>(x); };

@@ -340,7 +340,7 @@ Result cuLaunchKernel(cu::FunctionHandle function, unsigned gx, unsigned gy, uns
   }
   enqueue([=] {
     if (f.own) return f.own(values);
-    const FakeCudaLaunch launch{f.name.c_str(), {gx, gy, gz}, {bx, by, bz}, shared, values.data()};
+    const FakeCudaLaunch launch{f.name.c_str(), {gx, gy, gz}, {bx, by, bz}, shared, values.data(), f.parameters};
     f.kernel(launch);
   });
   return 0;

@@ -2,6 +2,7 @@
 
 #include <stax/base/error.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <optional>
@@ -15,10 +16,12 @@ constexpr std::size_t kPage = 4096;
 bool reported(const ErrorWord& word) {
   return std::atomic_ref(const_cast<std::int64_t&>(word.code)).load(std::memory_order_acquire) != 0;
 }
-// After the device has ended its work: the rest of a report is written after its code.
+// The rest of a report is written after its code: the kernel must have ended. From the moment that the code is 0 the
+// next kernel may report.
 ErrorWord take_report(ErrorWord& word) {
   const ErrorWord copy = word;
-  word = {};
+  word.origin = word.index = word.bound = 0;
+  std::atomic_ref(word.code).store(0, std::memory_order_release);
   return copy;
 }
 
@@ -99,18 +102,25 @@ std::shared_ptr<ErrorSlot> CudaErrorSlots::make(RaiseError raise) {
 }
 
 void CudaErrorSlots::raise_reported() {
+  auto any = [this] {
+    return std::find_if(live_.begin(), live_.end(), [](const Slot* s) { return reported(*s->host_word()); });
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (any() == live_.end()) return;
+  }
+  // Of work that was queued meanwhile by another thread, perhaps.
+  context_.wait(context_.stream());
   RaiseError raise;
   ErrorWord report;
   {
     const std::lock_guard lock(mutex_);
-    for (const Slot* s : live_)
-      if (reported(*s->host_word())) {
-        report = take_report(*s->host_word());
-        raise = s->raise_function();
-        break;
-      }
+    const auto s = any();
+    if (s == live_.end()) return;  // another thread has raised it
+    report = take_report(*(*s)->host_word());
+    raise = (*s)->raise_function();
   }
-  if (raise) Slot::call(raise, report);
+  Slot::call(raise, report);
 }
 
 void CudaErrorSlots::wait_and_raise(cu::StreamHandle stream) {

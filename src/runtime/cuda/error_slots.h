@@ -18,7 +18,7 @@ class CudaErrorSlots {
   std::shared_ptr<ErrorSlot> make(RaiseError raise);
   // Waits for the stream and raises the first report of a live slot, which is cleared.
   void wait_and_raise(cu::StreamHandle stream);
-  // Raises without waiting: for whoever has waited.
+  // For whoever has waited for the work that may have reported.
   void raise_reported();
 
   struct Stats {

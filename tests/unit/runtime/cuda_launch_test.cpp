@@ -16,7 +16,7 @@ struct Seen {
 void record(const FakeCudaLaunch& launch) {
   std::copy(std::begin(launch.grid), std::end(launch.grid), seen.grid);
   seen.threads = launch.block[0], seen.shared = launch.shared;
-  seen.parameters.assign(launch.parameters, launch.parameters + 8);
+  seen.parameters.assign(launch.parameters, launch.parameters + launch.count);
 }
 
 TEST_F(CudaLaunch, ParametersInTheOrderOfTheEntryPoint) {
