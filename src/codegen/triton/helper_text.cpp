@@ -75,6 +75,24 @@ def stax_div(a, b):
         q = a / b
     return q
 )"},
+    // A block over a divisor that is the same along its rows: the correctly rounded quotient from the divisor's
+    // correctly rounded reciprocal and two corrections (Markstein 1990), exact as long as no remainder underflows:
+    // magnitudes of a from 2^-100 to 2^100, of b from 2^-20 to 2^20. A block with another element is divided as usual.
+    {"stax_div_rows", R"(
+def stax_div_rows(a, b):
+    a_keys = (a.to(tl.uint32, bitcast=True) << 1) - tl.full([], 452984832, tl.uint32)
+    b_keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
+    a_near = tl.max(a_keys, axis=None) <= tl.full([], 3355443200, tl.uint32)
+    b_near = tl.max(b_keys, axis=None) <= tl.full([], 671088640, tl.uint32)
+    if a_near & b_near:
+        y = tl.div_rn(tl.full([], 1.0, tl.float32), b)
+        q = a * y
+        q = tl.fma(tl.fma(-b, q, a), y, q)
+        q = tl.fma(tl.fma(-b, q, a), y, q)
+    else:
+        q = tl.div_rn(a, b)
+    return q
+)"},
     {"stax_sign", R"(
 def stax_sign(x):
     s = (x > 0).to(x.dtype) - (x < 0).to(x.dtype)

@@ -159,7 +159,11 @@ void TritonEmitter::emit_operation(const Site& site, ValueId id) {
     out_.format_line("stax_raise(error, {0}, 2, {1}, {2}, 0)", block, v.origin,
                      broadcast_text(site, format("({} & 0).to(tl.int64)", a[1]), dims_of(v.args[1])));
   }
-  line(format("v{} = {}", id, fill_pattern(pattern, a[0], a[1], a[2])), note(v));
+  // Most of a normalised row's arithmetic is its division.
+  const bool by_row = v.op == ScalarOp::div && operand == Dtype::f32 && (dims_of(v.args[0]) & kR) != 0 &&
+                      (dims_of(v.args[1]) & ~unsigned{kX}) == 0 && dims_of(v.args[1]) != 0;
+  const std::string_view text = by_row ? std::string_view("stax_div_rows({0}, {1})") : pattern;
+  line(format("v{} = {}", id, fill_pattern(text, a[0], a[1], a[2])), note(v));
 }
 
 void TritonEmitter::emit_value(const Site& site, ValueId id) {
