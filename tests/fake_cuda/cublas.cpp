@@ -101,6 +101,7 @@ T take(const void* value) {
 using namespace fake;
 using lt::Status;
 
+// NOLINTBEGIN(readability-identifier-naming): the names of the library
 extern "C" {
 Status cublasLtCreate(lt::Handle* handle) {
   *handle = reinterpret_cast<lt::Handle>(std::uintptr_t{8});
@@ -184,3 +185,4 @@ Status cublasLtMatmul(lt::Handle, lt::MatmulDesc desc, const void* alpha, const 
   return 0;
 }
 }
+// NOLINTEND(readability-identifier-naming)

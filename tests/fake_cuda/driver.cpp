@@ -71,6 +71,7 @@ using cu::Result;
   if (Result failed = 0; fails(#name, failed)) return failed; \
   (void)s
 
+// NOLINTBEGIN(readability-identifier-naming): the names of the library
 extern "C" {
 
 FakeCudaSettings* fake_cuda_settings() { return &state().settings; }
@@ -346,3 +347,4 @@ Result cuLaunchKernel(cu::FunctionHandle function, unsigned gx, unsigned gy, uns
   return 0;
 }
 }
+// NOLINTEND(readability-identifier-naming)

@@ -40,7 +40,8 @@ class CudaRuntime final : public DeviceRuntime {
   DeviceAllocator& memory() { return allocator_; }
   CudaMatmul& products() { return matmul_; }
   // What `work` queues from the calling thread, recorded and not run. It must have run once before: loading kernels,
-  // getting memory from the driver, reading results and waiting are DeviceErrors during the capture. One at a time.
+  // getting memory from the driver, reading results and waiting are DeviceErrors during the capture. Nothing else may
+  // use the device meanwhile.
   std::unique_ptr<CudaGraph> capture(const std::function<void()>& work);
 
  private:
