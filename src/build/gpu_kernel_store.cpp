@@ -67,7 +67,9 @@ std::vector<std::shared_ptr<runtime::Module>> GpuKernelStore::build_or_load_all(
   return modules;
 }
 
-void GpuKernelStore::warm_up() { compiler_.warm_up(); }
+void GpuKernelStore::warm_up() {
+  std::call_once(warmed_up_, [this] { compiler_.warm_up(); });
+}
 
 KernelStoreStats GpuKernelStore::stats() const {
   const std::lock_guard lock(mutex_);

@@ -16,8 +16,9 @@ class GpuKernelStore {
   // this call added to the statistics. Errors of TritonCompiler and of DeviceRuntime::load_module.
   std::vector<std::shared_ptr<runtime::Module>> build_or_load_all(std::span<const TritonJob> jobs, Device device,
                                                                   KernelStoreStats* mine = nullptr);
-  // Starts a worker off this thread, when none runs yet.
+  // Starts the first worker off this thread; once.
   void warm_up();
+  const TritonCompiler& compiler() const { return compiler_; }
   KernelStoreStats stats() const;
 
  private:
@@ -25,6 +26,7 @@ class GpuKernelStore {
   mutable std::mutex mutex_;
   std::map<std::pair<base::Digest, int>, std::weak_ptr<runtime::Module>> live_;  // by job and device
   KernelStoreStats stats_;
+  std::once_flag warmed_up_;
 };
 
 }  // namespace stax::build

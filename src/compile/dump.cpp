@@ -40,9 +40,10 @@ Observer dumping(const graph::Graph& g, const Observer& next) {
   make_directory(path);
   base::write_file_atomic(path / "00-graph.stax", graph::to_text(g));
   base::log(base::LogLevel::info, fmt::format("the stages of {} are written to {}", g.name, path.string()));
-  return [next, path, count = 1](std::string_view stage, const std::function<std::string()>& text) mutable {
+  const char* source = device_of(g).kind == DeviceKind::cpu ? "cpp" : "py";
+  return [next, path, source, count = 1](std::string_view stage, const std::function<std::string()>& text) mutable {
     if (const std::string content = text(); !content.empty())
-      base::write_file_atomic(path / fmt::format("{:02}-{}.{}", count++, stage, stage == "emit" ? "cpp" : "stax"),
+      base::write_file_atomic(path / fmt::format("{:02}-{}.{}", count++, stage, stage == "emit" ? source : "stax"),
                               content);
     if (next) next(stage, text);
   };
@@ -50,7 +51,9 @@ Observer dumping(const graph::Graph& g, const Observer& next) {
 
 void report_fault(const graph::Graph& g, const InternalError& fault) {
   std::string path;
+  bool on_gpu = false;
   try {
+    on_gpu = device_of(g).kind != DeviceKind::cpu;
     const auto wanted = base::env_text("STAX_DUMP_DIR");
     const fs::path directory = wanted ? fs::path(*wanted) : fs::temp_directory_path();
     if (wanted) make_directory(directory);
@@ -59,9 +62,8 @@ void report_fault(const graph::Graph& g, const InternalError& fault) {
   } catch (const std::exception& e) {
     throw InternalError(fmt::format("{}\nThe graph could not be written for a report: {}", fault.what(), e.what()));
   }
-  throw InternalError(
-      fmt::format("{}\nThis is a fault of Stax. The graph is in {}; to reproduce: stax-opt {} --run cpu", fault.what(),
-                  path, path));
+  throw InternalError(fmt::format("{}\nThis is a fault of Stax. The graph is in {}; to reproduce: stax-opt {} {}",
+                                  fault.what(), path, path, on_gpu ? "--plan" : "--run cpu"));
 }
 
 }  // namespace stax::compiler

@@ -4,7 +4,7 @@
 
 namespace stax::compiler {
 
-// Writes every stage to $STAX_DUMP_DIR/NAME-PID-N/NN-STAGE.stax (emit: .cpp) and hands it on to `next`. Just `next`
+// Writes every stage to $STAX_DUMP_DIR/NAME-PID-N/NN-STAGE.stax (emit: .cpp or .py) and hands it on to `next`. Just `next`
 // when the variable is not set. UserError when the directory cannot be written.
 Observer dumping(const graph::Graph& g, const Observer& next);
 

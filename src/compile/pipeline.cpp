@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "build/build_id.h"
 #include "codegen/cpp/emit.h"
 #include "codegen/triton/emit.h"
 #include "compile/assemble.h"
@@ -116,6 +117,16 @@ class Stages {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+base::Digest content_of(const graph::Graph& g, const Settings& settings, const schedule::Target& target,
+                        const CallFacts& call) {
+  base::KeyBuilder key;
+  key.add("kind", "compiled for a GPU").add("stax", build::build_id()).add("graph", graph::to_text(g));
+  key.add("strict", settings.strict_numerics).add("checks", settings.index_checks).add("fuse", settings.fuse);
+  key.add("promises", settings.promises).add("units", std::get<schedule::GpuTarget>(target).multiprocessors);
+  for (const int i : call.unaligned) key.add("unaligned", i);
+  return key.finish();
+}
+
 // The stages: passes (see passes::all_passes), lower, split, fuse, normalise, emit, build, assemble.
 std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings& settings, Session& session,
                                            const CallFacts& call, const Observer& observe) {
@@ -124,6 +135,15 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
   const Device device = device_of(g);
   const schedule::Target target = session.target(device);
 
+  // What has not been compiled yet needs a Triton worker, which starts while the stages run.
+  std::optional<base::Digest> fresh;
+  if (schedule::is_gpu(target)) {
+    fresh = content_of(g, settings, target, call);
+    if (session.knows(*fresh))
+      fresh.reset();
+    else
+      session.gpu_kernels().warm_up();
+  }
   const graph::Graph lowered = run_passes(g, settings, observe);
   stages.done("passes", [&] { return graph::to_text(lowered); });
 
@@ -152,6 +172,7 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
 
   build::KernelStoreStats stats;
   std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, device, &stats);
+  if (fresh) session.remember(*fresh);
   stages.done("build", [] { return std::string(); });
 
   plan::Plan plan = assemble(g, fused.program, kernels, call.guards);

@@ -59,6 +59,13 @@ build::GpuKernelStore& Session::gpu_kernels() {
   return *impl_->gpu_kernels;
 }
 
+bool Session::knows(const base::Digest& content) { return impl_->store()->get(content).has_value(); }
+
+void Session::remember(const base::Digest& content) {
+  const cache::Blob blob{"compiled", "1"};
+  impl_->store()->put(content, std::span(&blob, 1));
+}
+
 void Session::require_compiler(Device device) {
   if (device.kind == DeviceKind::cpu)
     (void)kernels();

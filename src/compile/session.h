@@ -17,6 +17,10 @@ class Session {
 
   build::KernelStore& kernels();         // UserError when there is no compiler
   build::GpuKernelStore& gpu_kernels();  // a missing Python is an error when a kernel has to be built
+  // Whether a compilation of this content ended well in this cache before; `remember` says that one did. A miss means
+  // that kernels will have to be built.
+  bool knows(const base::Digest& content);
+  void remember(const base::Digest& content);
   schedule::CpuTarget cpu_target() const;
   // DeviceError when the machine lacks the device.
   schedule::Target target(Device device) const;

@@ -172,7 +172,9 @@ Decision Joiner::pays(int a, int b, const Kernel& joined, bool gains_rows) const
 
   const std::int64_t units = sizes_.product(joined.outer);
   const bool fewer = units < std::max(sizes_.product(ka.outer), sizes_.product(kb.outer));
-  if (fewer && units < options_.parallel_units && !options_.shares_rows)
+  // A row that one unit keeps takes it no longer than a launch.
+  if (fewer && units < options_.parallel_units && !options_.shares_rows &&
+      unit_bytes(program_, sizes_, joined) > options_.cache_bytes)
     return Decision::no(fmt::format("only {} units for {}", units, options_.parallel_units));
 
   // A pointwise kernel bound to rows can no longer be tiled freely.
