@@ -29,6 +29,7 @@ std::string phase_text(const CpuPhaseSchedule& p, const Phase& phase, std::size_
   std::vector<std::string> options;
   if (p.vector >= 0) options.push_back("vector " + phase.inner[static_cast<std::size_t>(p.vector)].var.name());
   if (p.unroll != 1) options.push_back(fmt::format("unroll {}", p.unroll));
+  if (p.ahead > 0) options.push_back(fmt::format("ahead {}", p.ahead));
   if (p.stream) options.emplace_back("stream");
   return fmt::format("phase {}{}{}", i, options.empty() ? "" : ": ", fmt::join(options, ", "));
 }
@@ -53,12 +54,14 @@ void parse_phase(base::Scanner& in, const Kernel& k, CpuSchedule& s) {
   do {
     if (in.accept("unroll"))
       p.unroll = static_cast<int>(in.expect_integer("a number of vectors"));
+    else if (in.accept("ahead"))
+      p.ahead = static_cast<int>(in.expect_integer("a number of units"));
     else if (in.accept("stream"))
       p.stream = true;
     else if (in.accept("vector"))
       p.vector = inner_axis_by_name(in, k.phases[static_cast<std::size_t>(i)]);
     else
-      in.fail_expected("'vector', 'unroll' or 'stream'");
+      in.fail_expected("'vector', 'unroll', 'ahead' or 'stream'");
   } while (in.accept(","));
 }
 
@@ -109,6 +112,8 @@ void verify(const CpuSchedule& s, const Kernel& k) {
   if (s.phases.size() != k.phases.size()) fail("one entry for each phase");
   for (const CpuPhaseSchedule& p : s.phases)
     if (p.unroll < 1 || p.unroll > 16) fail("unroll must be 1 to 16");
+  for (const CpuPhaseSchedule& p : s.phases)
+    if (p.ahead < 0 || (p.ahead > 0 && s.vector_axis >= 0)) fail("rows are fetched ahead in the inner form only");
   for (std::size_t i = 0; i < k.phases.size(); ++i)
     if (s.phases[i].vector >= static_cast<int>(k.phases[i].inner.size())) fail("no such inner axis to vectorise");
   for (const Phase& p : k.phases)

@@ -19,6 +19,7 @@ namespace stax::loop {
 struct CpuPhaseSchedule {
   int vector = -1;      // inner form: position of the vectorised inner axis, which becomes the innermost; -1: the last
   int unroll = 1;       // vectors (inner form) or rows (outer form) per iteration: independent accumulators
+  int ahead = 0;        // inner form: loads fetch the row so many units ahead into the cache; 0: none
   bool stream = false;  // non-temporal stores when the stored bytes exceed the last-level cache (asked at run time)
   bool operator==(const CpuPhaseSchedule&) const = default;
 };

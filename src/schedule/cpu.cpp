@@ -47,6 +47,7 @@ class Chooser {
   void choose_chunk();
   void choose_split();
   void choose_phases();
+  void choose_ahead();
   void choose_kept();
 
   const Kernel& k_;
@@ -243,6 +244,26 @@ void Chooser::choose_phases() {
   }
 }
 
+// Rows that are visited more than once: memory would wait while a row is computed, so the first visit of a row asks for
+// a later one. Worthwhile where rows come from memory and a few of them fit the first cache.
+void Chooser::choose_ahead() {
+  constexpr std::int64_t kUnits = 2, kLeastBytes = 512;
+  if (s_.vector_axis >= 0 || s_.split >= 0 || k_.outer.empty()) return;
+  std::size_t first = k_.phases.size(), visits = 0;
+  for (std::size_t i = k_.phases.size(); i-- > 0;)
+    if (!k_.phases[i].inner.empty()) first = i, ++visits;
+  if (visits < 2) return;
+  std::int64_t row = 0;  // bytes
+  const Phase& p = k_.phases[first];
+  for (ValueId v = p.begin; v < p.end; ++v) {
+    const Value& value = k_.values[static_cast<std::size_t>(v)];
+    if (value.op == ScalarOp::load)
+      row += hint_of(p.inner, kUnknown) * byte_size(p_.buffers[static_cast<std::size_t>(value.buffer)].dtype);
+  }
+  if (row < kLeastBytes || row * (kUnits + 1) > target_.l1_bytes) return;
+  if (row * hint_of(k_.outer, kUnknown) > target_.llc_bytes) s_.phases[first].ahead = kUnits;
+}
+
 // Cost of computing the value again, operands included.
 std::int64_t recomputation_cost(const Kernel& k, ValueId v, ValueId begin) {
   if (v < begin) return 0;
@@ -293,6 +314,7 @@ CpuSchedule Chooser::run() {
   choose_chunk();
   choose_split();
   choose_phases();
+  choose_ahead();
   choose_kept();
   return s_;
 }

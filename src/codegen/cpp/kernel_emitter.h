@@ -136,6 +136,7 @@ class KernelEmitter {
   void emit_level(const Site& site, int level, const Copy& copy);
   void emit_value(const Site& site, ValueId v, const Copy& copy);
   void emit_load(const Site& site, ValueId id, const Copy& copy);
+  void fetch_ahead(const Site& site, ValueId id);
   void emit_index(const Site& site, ValueId id, const Copy& copy);
   void emit_bounded(const Site& site, ValueId id, const Copy& copy);
   void emit_random(const Site& site, ValueId id);

@@ -223,6 +223,13 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
       body({u, false, stream});
     }
   };
+  // A loop over constant bounds stays a loop: straight-line code gives the processor's prefetcher no stride to follow.
+  auto whole_vectors = [&] {
+    const auto& extent = site.loops[d].extent;
+    if (extent.constant().value_or(0) >= static_cast<std::int64_t>(4) * unroll * lanes_)
+      out_.line("#pragma GCC unroll 1");
+    return out_.block(format("for (; e + {0} <= {1}; e += {0}) {{", unroll * lanes_, hi));
+  };
   auto tail = [&] {
     out_.format_line("const i64 {} = e;", axis);
     body({0, true, false});
@@ -241,7 +248,7 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
     {
       const auto whole = out_.block("if (n == 0) {");
       {
-        const auto fast = out_.block(format("for (; e + {0} <= {1}; e += {0}) {{", unroll * lanes_, hi));
+        const auto fast = whole_vectors();
         copies(true);
       }
       out_.format_line("n = v::index_min(v::L, {} - e);", hi);
@@ -257,7 +264,7 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
   const auto scope = out_.block("{");
   out_.format_line("i64 e = {};", lo);
   {
-    const auto fast = out_.block(format("for (; e + {0} <= {1}; e += {0}) {{", unroll * lanes_, hi));
+    const auto fast = whole_vectors();
     copies(false);
   }
   const auto rest = out_.block(unroll > 1 ? format("for (; e < {}; e += v::L) {{", hi) : format("if (e < {}) {{", hi));

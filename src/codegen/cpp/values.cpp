@@ -81,6 +81,7 @@ void KernelEmitter::emit_load(const Site& site, ValueId id, const Copy& copy) {
   const std::string p = format("p{} + {}", id, position(site));
   if (a.kind == Address::unit) {
     out_.line(copy.partial ? format("{}v::load_part({}, n);", head, p) : format("{}v::load({});", head, p));
+    fetch_ahead(site, id);
   } else if (a.kind == Address::strided) {
     const std::string c = text_of(a.coefficient);
     out_.line(format("{}v::load_strided{}(p{} + {} * {}, {}{});", head, copy.partial ? "_part" : "", id, c,
@@ -92,6 +93,16 @@ void KernelEmitter::emit_load(const Site& site, ValueId id, const Copy& copy) {
                      lane_text(site, v.index));
     out_.format_line("{}v::load(t{});", head, id);
   }
+}
+
+// The same elements of a unit that comes soon: its row is on its way while this one is computed.
+void KernelEmitter::fetch_ahead(const Site& site, ValueId id) {
+  const int units = s_.phases[static_cast<std::size_t>(site.number)].ahead;
+  if (units == 0 || is_outer() || s_.order.empty()) return;
+  const Expr unit = k_.outer[static_cast<std::size_t>(s_.order.back())].var;
+  const auto linear = symbolic::linear_in(value(id).index, unit);
+  if (!linear || linear->coefficient.is_constant(0) || site.levels->of(linear->coefficient) > 0) return;
+  out_.format_line("__builtin_prefetch(p{} + {} + {} * {});", id, position(site), units, text_of(linear->coefficient));
 }
 
 void KernelEmitter::emit_index(const Site& site, ValueId id, const Copy& copy) {
