@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "runtime/cuda/cublas.h"
 #include "runtime/cuda/cuda_module.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device_runtime.h"
@@ -80,6 +81,39 @@ double driver_launch_us() {
   const double us = host_us([&] {
     (void)context.driver().launch(f.handle, 64, 1, 1, 32, 1, 1, 0, context.handle_of({}), parameters, nullptr);
   });
+  return us;
+}
+
+double library_product_us() {
+  using namespace stax::runtime;
+  constexpr int kRows = 64, kWidth = 128;
+  auto& runtime = gpu();
+  const CublasLt& library = cublas_lt();
+  lt::Handle handle = nullptr;
+  lt::MatmulDesc product = nullptr;
+  lt::Layout weight = nullptr, rows = nullptr;
+  lt::Preference preference = nullptr;
+  library.create(&handle);
+  library.desc_create(&product, lt::kCompute32F, lt::kR32F);
+  library.layout_create(&weight, lt::kR32F, kWidth, kWidth, kWidth);
+  library.layout_create(&rows, lt::kR32F, kWidth, kRows, kWidth);
+  library.preference_create(&preference);
+  lt::Heuristic best{};
+  int found = 0;
+  library.heuristic(handle, product, weight, rows, rows, rows, preference, 1, &best, &found);
+  const stax::Array w = stax::Array::empty({kWidth, kWidth}, stax::Dtype::f32, runtime.device());
+  const stax::Array x = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
+  const stax::Array y = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
+  const float one = 1, zero = 0;
+  const double us = host_us([&] {
+    library.matmul(handle, product, &one, w.data(), weight, x.data(), rows, &zero, y.data(), rows, y.data(), rows,
+                   &best.algorithm, nullptr, 0, runtime.context().stream());
+  });
+  library.preference_destroy(preference);
+  library.layout_destroy(rows);
+  library.layout_destroy(weight);
+  library.desc_destroy(product);
+  library.destroy(handle);
   return us;
 }
 
