@@ -12,7 +12,9 @@ Embedder::Embedder(const std::string& folder, stax::Device device, stax::Dtype d
       encode_(stax::compile(Encode([weights = weights_](stax::Tensor ids, stax::Tensor mask) {
                               return minilm::encode(weights, std::move(ids), std::move(mask));
                             }),
-                            {.dynamic = stax::Dynamic::yes, .fullgraph = true, .strict_native = true})) {}
+                            {.dynamic = stax::Dynamic::yes, .fullgraph = true, .strict_native = true})) {
+  check_vocabulary(folder + "/vocab.txt", tokenizer_.vocabulary().size(), weights_path_, weights_);
+}
 
 std::vector<float> Embedder::embed(std::span<const std::string> sentences) {
   std::vector<std::vector<int32_t>> ids;

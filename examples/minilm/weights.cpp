@@ -102,4 +102,13 @@ Weights load_weights(const std::string& path, stax::Device device, stax::Dtype d
   return weights;
 }
 
+void check_vocabulary(const std::string& vocabulary_path, size_t words, const std::string& model_path,
+                      const Weights& weights) {
+  const auto rows = static_cast<size_t>(weights.words.size(0).value());
+  if (words != rows)
+    throw stax::UserError(fmt::format("the vocabulary {} has {} words, but the model {} has vectors for {}",
+                                      vocabulary_path, words, model_path, rows),
+                          {}, "Use the vocab.txt and the model.safetensors of one model.");
+}
+
 }  // namespace minilm

@@ -40,4 +40,8 @@ struct Weights {
 // MiniLM-L6's.
 Weights load_weights(const std::string& path, stax::Device device, stax::Dtype dtype = stax::f32);
 
+// Throws stax::UserError unless each word of a vocabulary has one row in the model's table of words.
+void check_vocabulary(const std::string& vocabulary_path, size_t words, const std::string& model_path,
+                      const Weights& weights);
+
 }  // namespace minilm

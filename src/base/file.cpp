@@ -16,7 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 [[noreturn]] void fail(std::string_view action, const fs::path& path, int error) {
-  throw UserError(fmt::format("cannot {} '{}': {}", action, path.string(), errno_text(error)));
+  throw UserError(fmt::format("cannot {} '{}': {}", action, path.string(), errno_text(error)), {},
+                  error == ENOSPC || error == EDQUOT ? "Free some space there" : "");
+}
+
+const char* temporary_root() {
+  const char* named = std::getenv("TMPDIR");
+  return named != nullptr && *named != '\0' ? named : "/tmp";
 }
 }  // namespace
 
@@ -102,9 +108,10 @@ MappedFile::~MappedFile() {
 }
 
 TempDir::TempDir(std::string_view prefix) {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = fmt::format("{}/{}-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp", prefix);
-  if (::mkdtemp(pattern.data()) == nullptr) fail("make the temporary directory", pattern, errno);
+  std::string pattern = fmt::format("{}/{}-XXXXXX", temporary_root(), prefix);
+  if (::mkdtemp(pattern.data()) == nullptr)
+    throw UserError(fmt::format("cannot make a temporary directory in '{}': {}", temporary_root(), errno_text(errno)),
+                    {}, "Name a directory that can be written in TMPDIR");
   path_ = pattern;
 }
 

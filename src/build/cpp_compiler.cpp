@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/env.h"
@@ -93,6 +94,45 @@ std::string keep_source(const CppJob& job) {
   }
 }
 
+// What stopped the compiler when it was not the source: the machine, or a compiler that is none.
+std::string outside_cause(const base::ProcessResult& result) {
+  if (result.signal != 0) return "was ended by " + result.describe();
+  for (const char* words : {"No space left on device", "signal terminated program", "virtual memory exhausted",
+                            "annot allocate memory", "cannot execute", "not found"}) {
+    const std::size_t at = result.err.find(words);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = result.err.rfind('\n', at) + 1;  // 0 where there is none
+    return "failed: " + result.err.substr(begin, result.err.find('\n', at) - begin);
+  }
+  return {};
+}
+
+constexpr int kOldestGnu = 12;
+
+// The GNU version that the compiler says it has, 0 for others (clang claims one too).
+int gnu_version(const std::string& path) {
+  base::ProcessOptions options;
+  options.argv = {path, "-dM", "-E", "-x", "c++", "/dev/null"};
+  options.timeout = std::chrono::seconds(20);
+  const base::ProcessResult result = base::run_process(options);
+  constexpr std::string_view kMacro = "#define __GNUC__ ";
+  const std::size_t at = result.out.find(kMacro);
+  if (!result.ok() || at == std::string::npos || result.out.find("__clang__") != std::string::npos) return 0;
+  return std::atoi(result.out.c_str() + at + kMacro.size());
+}
+
+// Throws UserError unless a kernel failed to compile by its own fault.
+void blame(const std::string& path, const base::ProcessResult& result, const std::string& kernel) {
+  if (const std::string cause = outside_cause(result); !cause.empty())
+    throw UserError(fmt::format("the C++ compiler {} on kernel {}", cause, kernel), {},
+                    "Free memory, or space in the directory of temporary files (TMPDIR)");
+  if (gnu_version(path) < kOldestGnu)
+    throw UserError(
+        fmt::format("the C++ compiler {} ({}) is not GNU C++ {} or newer, for which CPU kernels are written", path,
+                    run_version(path), kOldestGnu),
+        {}, kInstall);
+}
+
 }  // namespace
 
 CppCompiler::CppCompiler(CppOptions options) : options_(std::move(options)) {
@@ -124,9 +164,13 @@ std::string CppCompiler::compile(const CppJob& job) const {
   if (result.timed_out)
     throw UserError(fmt::format("the C++ compiler {} on kernel {}", result.describe(), job.name), {},
                     "The machine may be overloaded; set STAX_COMPILE_JOBS to a smaller number.");
-  if (!result.ok())
+  if (!result.ok()) {
+    blame(path_, result, job.name);
     throw InternalError(fmt::format("the C++ compiler refused kernel {} ({}):\n{}The source is kept in {}", job.name,
                                     result.describe(), first_diagnostics(result.err), keep_source(job)));
+  }
+  if (!fs::exists(object))
+    throw UserError(fmt::format("the C++ compiler {} ended well but wrote no object file", path_), {}, kInstall);
   return base::read_file(object);
 }
 

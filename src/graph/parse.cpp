@@ -341,6 +341,8 @@ class Parser {
 
   // Written types must be the inferred ones.
   void check_node(Node& node, std::size_t at, std::size_t types_at) {
+    if (const std::string problem = operand_problem(node); !problem.empty())
+      in_.fail_at(at, fmt::format("{}: {}", node.op->name, problem));
     InferContext infer(*node.op, node.operands, node.attributes, g_.env(), node.where);
     try {
       if (node.op->is_view()) {

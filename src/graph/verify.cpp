@@ -22,8 +22,27 @@ bool same_sizes(const symbolic::ShapeEnv& env, const std::vector<Expr>& a, const
 
 }  // namespace
 
+std::string operand_problem(const Node& node) {
+  std::size_t next = 0;
+  for (const Param& p : node.op->params) {
+    if (p.kind > ParamKind::operand) continue;
+    const bool list = p.kind == ParamKind::tensor_list;
+    do {
+      const bool present = next < node.operands.size() && node.operands[next];
+      if (!present && !p.default_value && p.kind != ParamKind::optional_tensor && !(list && next > 0))
+        return fmt::format("the operand '{}' is missing", p.name);
+      if (present && p.kind != ParamKind::operand && node.operands[next].type().scalar)
+        return fmt::format("the operand '{}' is a number, not a tensor", p.name);
+      ++next;
+    } while (list && next < node.operands.size());
+  }
+  if (next < node.operands.size()) return fmt::format("{} operands where {} are taken", node.operands.size(), next);
+  return "";
+}
+
 std::string type_problem(const Graph& g, const Node& node) {
   if (node.op->name == "input" || node.op->name == "literal" || node.op->name == "size") return "";
+  if (std::string problem = operand_problem(node); !problem.empty()) return problem;
   InferContext infer(*node.op, node.operands, node.attributes, g.env(), node.where);
   std::vector<TensorType> types;
   if (node.op->is_view()) {

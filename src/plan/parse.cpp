@@ -25,7 +25,11 @@ class Parser {
     in_.expect("{");
     while (!in_.accept("}")) line();
     if (!in_.at_end()) in_.fail_expected("the end of the text");
-    verify(plan_);
+    try {
+      verify(plan_);
+    } catch (const InternalError& e) {
+      in_.fail_at(0, fmt::format("the plan does not verify: {}", e.what()));
+    }
     return std::move(plan_);
   }
 

@@ -57,5 +57,21 @@ TEST(WeightsErrors, TruncatedFile) {
   EXPECT_EQ(problem("1234"), "the safetensors file 'FILE' is truncated: it has 4 bytes, not even a header");
 }
 
+// Too few words, so that words would be split in pieces unseen; too many, so that an id has no vector.
+TEST(WeightsErrors, AnotherVocabulary) {
+  Weights weights;
+  weights.words = stax::zeros({5, kHidden});
+  EXPECT_NO_THROW(check_vocabulary("v.txt", 5, "m", weights));
+  for (const size_t words : {4, 6}) {
+    try {
+      check_vocabulary("v.txt", words, "m", weights);
+      FAIL();
+    } catch (const stax::UserError& e) {
+      EXPECT_EQ(e.problem(),
+                "the vocabulary v.txt has " + std::to_string(words) + " words, but the model m has vectors for 5");
+    }
+  }
+}
+
 }  // namespace minilm
 #endif

@@ -45,6 +45,21 @@ TEST(GraphText, ShapesThatDoNotFit) {
             "<text>: line 2, column 7: add: shapes [2] and [3] do not broadcast: 2 against 3 at axis -1");
 }
 
+TEST(GraphText, OperandsThatDoNotFit) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: add: the operand 'b' is missing");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = add(x, none) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: add: the operand 'b' is missing");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = exp() : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: exp: the operand 'x' is missing");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = exp(x, x) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: exp: 2 operands where 1 are taken");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = exp(2.0) : f32[]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: exp: the operand 'x' is a number, not a tensor");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = cat(axis=0) : f32[2]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: cat: the operand 'tensors' is missing");
+}
+
 TEST(GraphText, UnknownAttribute) {
   EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = sum(x, axs=[0]) : f32[]\n  return %0\n}\n"),
             "<text>: line 2, column 14: sum has no attribute 'axs'");

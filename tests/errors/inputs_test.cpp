@@ -26,6 +26,11 @@ class ToolInputs : public testing::Test {
   base::TempDir work_{"stax-errors"};
 };
 
+TEST_F(ToolInputs, OfAnUnknownName) {
+  EXPECT_EQ(error({"--input", "y=" + path("x.npy")}),
+            "stax: --input y=" + path("x.npy") + ": there is no tensor input 'y' (inputs: x)\n");
+}
+
 TEST_F(ToolInputs, ThatFit) {
   const base::ProcessResult r = run({"--input", path("x.npy"), "--scalar", "c=2.5", "--output", path("out")});
   EXPECT_EQ(r.exit_code, 0) << r.err;

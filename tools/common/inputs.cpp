@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "base/philox.h"
 #include "base/text.h"
@@ -98,6 +99,9 @@ class Gatherer {
       if (i < in_.specs.size()) {
         path = text.substr(equals + 1);
       } else {
+        if (equals != std::string::npos && !std::filesystem::exists(text))
+          throw UserError(fmt::format("--input {}: there is no tensor input '{}' (inputs: {})", text,
+                                      text.substr(0, equals), names(false)));
         while (next < in_.specs.size() && (in_.specs[next].scalar || in_.arrays[next].defined())) ++next;
         if (next == in_.specs.size())
           throw UserError(

@@ -39,6 +39,7 @@ class Doctor {
     attempt("cache", [this] { cache(); });
     attempt("temporary", [] {
       const base::TempDir dir("stax-doctor");
+      base::write_file_atomic(dir.path() / "probe", std::string(1 << 20, 'x'));  // about what a large kernel needs
       ok("temporary", "files can be written to " + dir.path().parent_path().string());
     });
     gpu();

@@ -46,7 +46,8 @@ TEST(WriteAll, ReportsAFullDisk) {
   std::ofstream probe("/dev/full");
   if (!probe) GTEST_SKIP() << "no /dev/full";
   FILE* full = std::fopen("/dev/full", "w");
-  EXPECT_EQ(message_of([&] { write_all(fileno(full), "x", "f"); }), "cannot write 'f': No space left on device");
+  EXPECT_EQ(message_of([&] { write_all(fileno(full), "x", "f"); }),
+            "cannot write 'f': No space left on device. Free some space there");
   std::fclose(full);
 }
 

@@ -55,6 +55,41 @@ TEST(CppCompiler, SeveralAtOnceKeepTheirOrder) {
     EXPECT_EQ(call(*load(compiler, objects[static_cast<std::size_t>(i)])), static_cast<float>(i));
 }
 
+// A script in the place of the compiler; what compiling a kernel with it throws as a UserError.
+std::string problem_with(const std::string& script) {
+  const base::TempDir folder("stax-fake");
+  const std::string path = (folder.path() / "g++").string();
+  base::write_file_atomic(path, "#!/bin/sh\n" + script + "\n", 0755);
+  CppOptions options;
+  options.compiler = path;
+  try {
+    (void)CppCompiler(options).compile(job("fake", "1"));
+  } catch (const UserError& e) {
+    std::string text = e.what();
+    if (const std::size_t at = text.find(path); at != std::string::npos) text.replace(at, path.size(), "CXX");
+    return text;
+  }
+  return "no error";
+}
+
+TEST(CppCompiler, WhatIsNotTheKernelsFaultIsSaid) {
+  const std::string install = "Install one (apt install g++) or name it in STAX_CXX";
+  const std::string room = "Free memory, or space in the directory of temporary files (TMPDIR)";
+  EXPECT_EQ(problem_with("exit 0"), "the C++ compiler CXX ended well but wrote no object file. " + install);
+  EXPECT_EQ(problem_with("kill -9 $$"), "the C++ compiler was ended by signal 9 (Killed) on kernel fake. " + room);
+  EXPECT_EQ(problem_with("echo 'note: x' >&2; echo 'as: fatal: /tmp/x.o: No space left on device' >&2; exit 1"),
+            "the C++ compiler failed: as: fatal: /tmp/x.o: No space left on device on kernel fake. " + room);
+  EXPECT_EQ(
+      problem_with("echo 'g++: fatal error: Killed signal terminated program cc1plus' >&2; exit 1"),
+      "the C++ compiler failed: g++: fatal error: Killed signal terminated program cc1plus on kernel fake. " + room);
+  EXPECT_EQ(
+      problem_with("case $1 in --version) echo 'other 14.0';; -dM) printf '#define __GNUC__ 4\\n#define "
+                   "__clang__ 1\\n';; *) exit 1;; esac"),
+      "the C++ compiler CXX (other 14.0) is not GNU C++ 12 or newer, for which CPU kernels are written. " + install);
+  EXPECT_EQ(problem_with("case $1 in --version) echo 'g++ 9.1';; -dM) echo '#define __GNUC__ 9';; *) exit 1;; esac"),
+            "the C++ compiler CXX (g++ 9.1) is not GNU C++ 12 or newer, for which CPU kernels are written. " + install);
+}
+
 TEST(CppCompiler, ARefusedKernelIsOurFaultAndKept) {
   const CppCompiler compiler;
   try {

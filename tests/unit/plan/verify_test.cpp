@@ -41,7 +41,7 @@ TEST(PlanVerify, TemporariesAreUsedBetweenAllocAndFree) {
   auto error = [](const std::string& steps) -> std::string {
     try {
       plan_of("plan @p {\n buffer t f32 cpu temporary bytes 4\n kernel k symbol k module 0\n" + steps + "}");
-    } catch (const InternalError& e) {
+    } catch (const UserError& e) {
       return e.what();
     }
     return "fine";
