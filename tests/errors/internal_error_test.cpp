@@ -56,8 +56,9 @@ TEST(InternalErrors, ADumpHoldsEveryStage) {
   std::ranges::sort(stages);
   EXPECT_EQ(stages,
             (std::vector<std::string>{"clean-up.stax", "cse.stax", "dce.stax", "decompose.stax", "emit.cpp",
-                                      "fold-constants.stax", "fuse-matmul-epilogues.stax", "fuse.stax", "graph.stax",
-                                      "lower.stax", "normalise.stax", "passes.stax", "plan.stax"}));
+                                      "fold-batches.stax", "fold-constants.stax", "fuse-matmul-epilogues.stax",
+                                      "fuse.stax", "graph.stax", "lower.stax", "normalise.stax", "passes.stax",
+                                      "plan.stax", "split-matmul-epilogues.stax", "split.stax"}));
 }
 
 TEST(InternalErrors, ADirectoryThatCannotBeWrittenIsTheUsersError) {

@@ -35,8 +35,8 @@ TEST(Options, UnknownPass) {
   const std::string path = (work.path() / "x.stax").string();
   base::write_file_atomic(path, "graph @f(x: f32[2]) {\n  return x\n}\n");
   EXPECT_EQ(tool_error({"stax-opt", path, "--pass", "fold"}),
-            "stax-opt: --pass: there is no pass 'fold'. Valid names: all, fuse-matmul-epilogues, decompose, "
-            "fold-constants, clean-up, cse, dce\n");
+            "stax-opt: --pass: there is no pass 'fold'. Valid names: all, fuse-matmul-epilogues, "
+            "split-matmul-epilogues, fold-batches, decompose, fold-constants, clean-up, cse, dce\n");
 }
 
 TEST(Options, StageThatDoesNotTakeTheText) {
