@@ -19,8 +19,8 @@ using loop::Value;
 
 namespace {
 
-constexpr std::int64_t kUnknown = 1024;      // a size without a hint
-constexpr std::int64_t kLongestRow = 16384;  // elements of a persistent reduction
+constexpr std::int64_t kUnknown = 1024;       // a size without a hint
+constexpr std::int64_t kLongestRow = 16384;   // elements of a persistent reduction
 constexpr std::int64_t kShortestBound = 256;  // rows that are promised to be short may have so many elements
 
 std::int64_t power_at_least(std::int64_t n) {
@@ -93,8 +93,8 @@ int TritonChooser::innermost_axis() const {
   return best;
 }
 
-// What has to be a multiple of 16 for 16-byte accesses: the distances between rows, and the lengths along which accesses
-// are contiguous, since a mask must not cut a vector.
+// What has to be a multiple of 16 for 16-byte accesses: the distances between rows, and the lengths along which
+// accesses are contiguous, since a mask must not cut a vector.
 std::vector<Expr> TritonChooser::lengths_of_accesses() const {
   std::vector<Expr> lengths;
   const auto look = [&](Expr index, const std::vector<loop::Axis>& axes) {
@@ -114,7 +114,8 @@ std::vector<Expr> TritonChooser::lengths_of_accesses() const {
       look(index, p.inner);
     };
     for (loop::ValueId v = p.begin; v < p.end; ++v)
-      if (k_.values[static_cast<std::size_t>(v)].op == ScalarOp::load) both(k_.values[static_cast<std::size_t>(v)].index);
+      if (k_.values[static_cast<std::size_t>(v)].op == ScalarOp::load)
+        both(k_.values[static_cast<std::size_t>(v)].index);
     for (const loop::Store& s : p.stores) both(s.index);
   }
   return lengths;
@@ -252,9 +253,9 @@ void TritonChooser::choose_rows() {
     }
     longest = std::max(longest, phase.block);
   }
-  // Short rows share a program; about 4k elements a program, 32 elements a thread.
+  // Short rows share a program; about 2k elements a program, 32 elements a thread.
   if (!k_.outer.empty()) {
-    s_.x_block = std::clamp<std::int64_t>(4096 / longest, 1, 64);
+    s_.x_block = std::clamp<std::int64_t>(2048 / longest, 1, 64);
     s_.x_block = std::min(s_.x_block, power_at_least(units()));
     while (s_.x_block > 1 && units() / s_.x_block < 2 * target_.multiprocessors) s_.x_block /= 2;
   }

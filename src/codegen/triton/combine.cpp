@@ -150,8 +150,8 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
     out_.format_line("v{}_2 = tl.full([XBLOCK, 1], {}.0, {})", id, *c, type);
   else
     out_.format_line("v{}_2 = tl.broadcast_to(({}).to({}), [XBLOCK, 1])", id, bare(length), type);
-  out_.format_line("n{0} = v{0}_2 + (v{0}_2 == 0).to({1})", id, type);
-  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True) + 0.0, n{0})", id, only(x, zero));
+  out_.format_line("count{0} = v{0}_2 + (v{0}_2 == 0).to({1})", id, type);
+  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True) + 0.0, count{0})", id, only(x, zero));
   out_.format_line("d{0} = {1} - v{0}", id, x);
   out_.format_line("v{0}_1 = tl.reduce({1}, 1, stax_add, keep_dims=True)", id, only(format("d{0} * d{0}", id), zero));
 }
@@ -175,6 +175,12 @@ void TritonEmitter::emit_scan(const Site& site, ValueId id) {
     }
   } else {
     inputs = x;
+  }
+  // Triton fails on a scan of one element, which gives the element.
+  if (!looped && s_.phases[static_cast<std::size_t>(site.number)].block == 1) {
+    for (std::size_t i = 0; i < names.size(); ++i) line(format("{} = {}{}", names[i], inputs[i], begun(v)), note(v));
+    if (truth) out_.format_line("{0} = {0} != 0", names[0]);
+    return;
   }
   line(format("{} = tl.associative_scan({}, 1, {}, reverse={}){}", list(names), tuple_of(inputs),
               combine_function(v.combine), v.reverse ? "True" : "False", begun(v)),

@@ -75,20 +75,20 @@ def stax_div(a, b):
         q = a / b
     return q
 )"},
-    // A block over a divisor that is the same along its rows: the correctly rounded quotient from the divisor's
-    // correctly rounded reciprocal and two corrections (Markstein 1990), exact as long as no remainder underflows:
-    // magnitudes of a from 2^-100 to 2^100, of b from 2^-20 to 2^20. A block with another element is divided as usual.
-    {"stax_div_rows", R"(
-def stax_div_rows(a, b):
-    a_keys = (a.to(tl.uint32, bitcast=True) << 1) - tl.full([], 452984832, tl.uint32)
-    b_keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
-    a_near = tl.max(a_keys, axis=None) <= tl.full([], 3355443200, tl.uint32)
-    b_near = tl.max(b_keys, axis=None) <= tl.full([], 671088640, tl.uint32)
-    if a_near & b_near:
-        y = tl.div_rn(tl.full([], 1.0, tl.float32), b)
-        q = a * y
-        q = tl.fma(tl.fma(-b, q, a), y, q)
-        q = tl.fma(tl.fma(-b, q, a), y, q)
+    // a / b where b is the sum of the a >= 0 along the row, so that a <= b: the quotient from the divisor's reciprocal
+    // in
+    // two parts and one correction (Markstein 1990). Correctly rounded while no remainder underflows, that is for a of
+    // at
+    // least 2^-100; below that within one unit in the last place. Divisors beyond 2^-20 to 2^24 divide as usual.
+    {"stax_share", R"(
+def stax_share(a, b):
+    keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
+    if tl.max(keys, axis=None) <= tl.full([], 738197504, tl.uint32):
+        one = tl.full([], 1.0, tl.float32)
+        y = tl.div_rn(one, b)
+        rest = tl.fma(-b, y, one) * y
+        q = tl.fma(a, y, a * rest)
+        q = tl.fma(-tl.fma(b, q, -a), y, q)
     else:
         q = tl.div_rn(a, b)
     return q

@@ -1,6 +1,7 @@
 // Statements for single values and stores.
 #include <fmt/format.h>
 
+#include "codegen/common/same_value.h"
 #include "codegen/triton/kernel_emitter.h"
 #include "codegen/triton/spelling.h"
 
@@ -144,6 +145,16 @@ std::string TritonEmitter::cast_text(const std::string& x, Dtype from, Dtype to)
   return format("{}.to({})", x, triton_type(to));
 }
 
+// Whether a value is x / sum of x along its row with x >= 0: most of a normalised row's arithmetic is this division.
+bool TritonEmitter::is_share(const Value& v) const {
+  if (v.op != ScalarOp::div || v.dtype != Dtype::f32) return false;
+  const Value &a = value(v.args[0]), &b = value(v.args[1]);
+  return b.op == ScalarOp::combine && b.combine == CombineOp::sum &&
+         (b.args[0] == v.args[0] || same_value(k_, v.args[0], b.args[0])) &&
+         (a.op == ScalarOp::exp || a.op == ScalarOp::exp2 || a.op == ScalarOp::abs) && (dims_of(v.args[0]) & kR) != 0 &&
+         dims_of(v.args[1]) == kX;
+}
+
 void TritonEmitter::emit_operation(const Site& site, ValueId id) {
   const Value& v = value(id);
   const Dtype operand = v.op == ScalarOp::select ? v.dtype : value(v.args[0]).dtype;
@@ -159,10 +170,7 @@ void TritonEmitter::emit_operation(const Site& site, ValueId id) {
     out_.format_line("stax_raise(error, {0}, 2, {1}, {2}, 0)", block, v.origin,
                      broadcast_text(site, format("({} & 0).to(tl.int64)", a[1]), dims_of(v.args[1])));
   }
-  // Most of a normalised row's arithmetic is its division.
-  const bool by_row = v.op == ScalarOp::div && operand == Dtype::f32 && (dims_of(v.args[0]) & kR) != 0 &&
-                      (dims_of(v.args[1]) & ~unsigned{kX}) == 0 && dims_of(v.args[1]) != 0;
-  const std::string_view text = by_row ? std::string_view("stax_div_rows({0}, {1})") : pattern;
+  const std::string_view text = is_share(v) ? std::string_view("stax_share({0}, {1})") : pattern;
   line(format("v{} = {}", id, fill_pattern(text, a[0], a[1], a[2])), note(v));
 }
 

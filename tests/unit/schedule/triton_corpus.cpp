@@ -301,6 +301,7 @@ std::vector<TritonCase> make() {
   both("half", kHalf, "33", "20", 1e-2, true);
   both("integers", kIntegers, "10", "20", 0);
   both("scalar_division", kScalarDivision, "10", "20", 0);
+  both("cumsum_of_one", kCumsum, "5", "1", 1e-5);
   both("negative_zeros", kNegativeZeros, "6", "64", 0);
   both("truth", kTruth, "6", "90", 0, true);
   both("random", kRandom, "12", "11", 0);
