@@ -31,10 +31,12 @@ class Peers::Process {
   WorkerProcess worker_;
 };
 
-Peers::Peers(const std::string& command) {
-  if (command.empty()) return;
+Peers::Peers(std::string command) : command_(std::move(command)) {}
+
+void Peers::start() {
+  if (command_.empty() || !processes_.empty()) return;
   stax::base::ProcessOptions options;
-  std::istringstream words(command);
+  std::istringstream words(command_);
   for (std::string word; words >> word;) options.argv.push_back(word);
   processes_.push_back(std::make_unique<Process>(options, ""));
   options.set_env = {
@@ -45,6 +47,7 @@ Peers::Peers(const std::string& command) {
 Peers::~Peers() = default;
 
 void Peers::enter(Race& race, const std::string& row) {
+  start();
   for (const auto& process : processes_) {
     const json answer = process->ask({{"op", "prepare"}, {"row", row}, {"threads", threads()}});
     for (const auto& [name, version] : answer["versions"].items()) versions_[name] = version;

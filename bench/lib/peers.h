@@ -11,8 +11,9 @@ namespace bench {
 
 class Peers {
  public:
-  // `command` is split at spaces: "PYTHON bench/peers.py MODEL_DIR". Empty: no peers.
-  explicit Peers(const std::string& command);
+  // `command` is split at spaces: "PYTHON bench/peers.py MODEL_DIR". Empty: no peers. Started by the
+  // first row, so that it does not disturb what is measured before.
+  explicit Peers(std::string command);
   ~Peers();
   // Adds all peers that do the row, until it is dropped.
   void enter(Race& race, const std::string& row);
@@ -21,7 +22,10 @@ class Peers {
   const std::map<std::string, std::string>& versions() const { return versions_; }
 
  private:
+  void start();
+
   class Process;
+  std::string command_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::map<std::string, std::string> versions_;
 };
