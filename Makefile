@@ -9,7 +9,7 @@ NINJA_RELEASE = cmake --build $(BUILD) -j $(JOBS)
 help:
 	@echo "make deps      install what Stax needs (apt; Triton and the sentence model by pip)"
 	@echo "make build     the libraries, the tools and the examples"
-	@echo "make test      build and run the tests             make test-all  also the long ones"
+	@echo "make test      build and run the tests             make test-all  also the long ones (hours; tests/results)"
 	@echo "make run       embed sentences with MiniLM         make bench     the benchmarks"
 	@echo "make install   PREFIX=DIR                          make check     rooms, format, clang-tidy"
 	@echo "make format    format the sources                  make triton    the Triton workers' Python"
@@ -31,11 +31,12 @@ build:
 	@ln -sfn release/bin build/bin
 
 test: build
+	$(NINJA_RELEASE) --target tests
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE long
 
 test-all: build
-	$(NINJA_RELEASE) --target sweeps
-	STAX_TEST_ALL=1 ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+	$(NINJA_RELEASE) --target tests sweeps
+	JOBS=$(JOBS) bash scripts/test_all.sh $(BUILD)
 
 run: model
 	cmake --preset release

@@ -128,6 +128,8 @@ Tensor frontend::from_memory(const void* data, std::size_t count, Dtype dtype, c
 Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
   const std::vector<std::int64_t> sizes = numbers(shape, "from_blob", {});
   Layout layout = contiguous_layout(sizes);
+  if (data == nullptr && layout.numel() > 0)
+    throw UserError(fmt::format("from_blob: the address of {} elements is null", layout.numel()));
   auto storage = std::make_shared<Storage>(data, static_cast<std::size_t>(layout.numel() * byte_size(dtype)), Device{},
                                            std::function<void()>{});
   storage->escape();

@@ -15,18 +15,23 @@ std::vector<Value> Graph::add_all(const OpDef& op, std::vector<Value> operands, 
       attributes.emplace(p.name, *p.default_value);
   }
   InferContext infer(op, operands, attributes, env(), where);
-  if (op.build) {
-    if (std::vector<Value> built = op.build(*this, infer); !built.empty()) return built;
-  }
   std::vector<TensorType> types;
   Expr offset;
-  if (op.is_view()) {
-    ViewMap map = op.view(infer);
-    offset = map.offset;
-    const TensorType& base = operands.at(0).type();
-    types.push_back(TensorType{base.dtype, base.device, std::move(map.sizes), std::move(map.strides), false});
-  } else {
-    types = op.infer(infer);
+  try {
+    if (op.build) {
+      if (std::vector<Value> built = op.build(*this, infer); !built.empty()) return built;
+    }
+    if (op.is_view()) {
+      ViewMap map = op.view(infer);
+      offset = map.offset;
+      const TensorType& base = operands.at(0).type();
+      types.push_back(TensorType{base.dtype, base.device, std::move(map.sizes), std::move(map.strides), false});
+    } else {
+      types = op.infer(infer);
+    }
+  } catch (const UserError& e) {  // arithmetic on sizes does not know whose they are
+    if (e.where().known() || !where.known()) throw;
+    throw UserError(op.name + ": " + e.problem(), where, e.remedy());
   }
   Node* node = append(op, std::move(operands), std::move(attributes), std::move(types), std::move(where));
   node->view_offset = offset;

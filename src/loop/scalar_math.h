@@ -1,11 +1,11 @@
 // Scalar rules that the lane functions and the accumulators share.
 #pragma once
-#include <stax/tensor/dtype.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include "tensor/convert.h"
 
 namespace stax::loop {
 
@@ -20,26 +20,6 @@ inline constexpr bool kIsInt = std::is_integral_v<T> && !kIsBool<T>;
 template <class T>
 std::uint64_t wide(T v) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
-}
-
-// The meaning of `cast`, half types included.
-template <class To, class From>
-To convert(From v) {
-  if constexpr (std::is_class_v<From>) {
-    return convert<To>(static_cast<float>(v));
-  } else if constexpr (kIsBool<To>) {
-    return v != From(0);
-  } else if constexpr (std::is_class_v<To>) {
-    return To(static_cast<float>(v));
-  } else if constexpr (kIsFloat<From> && std::is_integral_v<To>) {
-    if (std::isnan(v)) return To(0);
-    const double d = std::trunc(static_cast<double>(v));
-    if (d >= 9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::max());
-    if (d < -9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::min());
-    return static_cast<To>(static_cast<std::int64_t>(d));
-  } else {
-    return static_cast<To>(v);
-  }
 }
 
 template <class T>

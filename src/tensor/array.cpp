@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <stax/tensor/array.h>
 
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <type_traits>
+
+#include "tensor/convert.h"
 
 namespace stax {
 
@@ -66,27 +66,6 @@ void Array::refuse_host() const {
 }
 
 namespace {
-
-// Value-preserving path: integers through int64 (wrapping), everything else through the types themselves.
-template <class To, class From>
-To convert(From v) {
-  if constexpr (std::is_class_v<From>) {
-    return convert<To>(static_cast<float>(v));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return v != From(0);
-  } else if constexpr (std::is_class_v<To>) {
-    return To(static_cast<float>(v));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Out of range and NaN: wraps like the low bits of a saturated int64, defined on every machine.
-    if (std::isnan(v)) return To(0);
-    const double d = std::trunc(static_cast<double>(v));
-    if (d >= 9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::max());
-    if (d < -9223372036854775808.0) return static_cast<To>(std::numeric_limits<std::int64_t>::min());
-    return static_cast<To>(static_cast<std::int64_t>(d));
-  } else {
-    return static_cast<To>(v);
-  }
-}
 
 template <class From, class To>
 void copy_typed(const Array& from, const Array& to) {

@@ -56,6 +56,18 @@ TEST(ShapeErrors, Copy) {
                 line + remedy);
 }
 
+TEST(ShapeErrors, SizesThatLeave64Bits) {
+  const std::string remedy = ". Use smaller sizes or constants";
+  EXPECT_EQ(message_of([] {
+              (void)zeros({std::int64_t{1} << 40, std::int64_t{1} << 40});
+            }),
+            "full: integer overflow: 1099511627776 * 1099511627776 leaves 64 bits" + at() + remedy);
+  const auto f = compile([](Tensor x) { return x.repeat({std::int64_t{1} << 62}); });
+  const std::string place = at(-1);
+  EXPECT_EQ(message_of([&] { f(a.select(0, 0)); }),
+            "repeat: integer overflow: 4 * 4611686018427387904 leaves 64 bits" + place + remedy);
+}
+
 TEST(ShapeErrors, Matmul) {
   EXPECT_EQ(message_of([] {
               matmul(a, zeros({5, 6}));

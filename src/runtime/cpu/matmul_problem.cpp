@@ -136,7 +136,8 @@ bool is_row_major(const MatmulMatrix& x, const SmallDims& batch, std::int64_t ro
   return true;
 }
 
-MatmulMatrix fresh_matrix(const SmallDims& batch, std::int64_t rows, std::int64_t columns, int bytes, Scratch& hold) {
+std::pair<MatmulMatrix, std::int64_t> row_major_matrix(const SmallDims& batch, std::int64_t rows,
+                                                       std::int64_t columns) {
   MatmulMatrix x;
   x.columns = columns == 1 ? 0 : 1;
   x.rows = rows == 1 ? 0 : columns;
@@ -146,7 +147,12 @@ MatmulMatrix fresh_matrix(const SmallDims& batch, std::int64_t rows, std::int64_
     x.batch[i] = step;
     step *= batch[i];
   }
-  hold = Scratch(static_cast<std::size_t>(step) * static_cast<std::size_t>(bytes));
+  return {std::move(x), step};
+}
+
+MatmulMatrix fresh_matrix(const SmallDims& batch, std::int64_t rows, std::int64_t columns, int bytes, Scratch& hold) {
+  auto [x, elements] = row_major_matrix(batch, rows, columns);
+  hold = Scratch(static_cast<std::size_t>(elements) * static_cast<std::size_t>(bytes));
   x.data = hold.data();
   return x;
 }

@@ -4,6 +4,7 @@
 #include <stax/tensor/array.h>
 
 #include <boost/container/static_vector.hpp>
+#include <utility>
 
 #include "runtime/cpu/scratch.h"
 #include "runtime/matmul.h"
@@ -46,7 +47,8 @@ bool is_row_major(const MatmulMatrix& x, const SmallDims& batch, std::int64_t ro
 // so.
 void make_contiguous(MatmulMatrix& x, const SmallDims& batch, std::int64_t rows, std::int64_t columns, int bytes,
                      Scratch& hold);
-// A contiguous [batch, rows, columns] matrix over fresh memory.
+// A contiguous [batch, rows, columns] matrix without memory, and its number of elements; over fresh memory.
+std::pair<MatmulMatrix, std::int64_t> row_major_matrix(const SmallDims& batch, std::int64_t rows, std::int64_t columns);
 MatmulMatrix fresh_matrix(const SmallDims& batch, std::int64_t rows, std::int64_t columns, int bytes, Scratch& hold);
 
 }  // namespace stax::runtime

@@ -191,16 +191,8 @@ class CudaMatmul::Queue {
   }
 
   MatmulMatrix fresh(const SmallDims& batch, std::int64_t rows, std::int64_t columns, DeviceScratch& hold) {
-    MatmulMatrix x;
-    x.columns = columns == 1 ? 0 : 1;
-    x.rows = rows == 1 ? 0 : columns;
-    x.batch.resize(batch.size());
-    std::int64_t step = rows * columns;
-    for (std::size_t i = batch.size(); i-- > 0;) {
-      x.batch[i] = step;
-      step *= batch[i];
-    }
-    hold = DeviceScratch(owner_.allocator_, static_cast<std::size_t>(step * bytes_));
+    auto [x, elements] = row_major_matrix(batch, rows, columns);
+    hold = DeviceScratch(owner_.allocator_, static_cast<std::size_t>(elements * bytes_));
     x.data = hold.data();
     return x;
   }

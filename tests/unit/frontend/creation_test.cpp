@@ -45,4 +45,9 @@ TEST(Creation, InsideATracedFunction) {
   EXPECT_EQ(f.stats().compiles, 1u);
 }
 
+TEST(Creation, ABlobAtNoAddress) {
+  EXPECT_EQ(user_error([] { (void)from_blob(nullptr, {4}, f32); }), "from_blob: the address of 4 elements is null");
+  EXPECT_EQ(floats(from_blob(nullptr, {0}, f32)).size(), 0u);
+}
+
 }  // namespace stax
