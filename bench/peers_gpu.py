@@ -1,6 +1,6 @@
 """What a user of PyTorch gets on the same GPU for the rows of bench_gpu_memory, bench_gpu_latency and bench_gpu_minilm.
 
-    python3 bench/peers_gpu.py [memory] [host] [minilm] > peers.jsonl        prints one JSON object a row
+    python3 bench/peers_gpu.py [memory] [host] [minilm] [--rows N] > peers.jsonl      prints one JSON object a row
 
 Memory rows: launches back to back in a CUDA graph over rotating sets of tensors (8 GB in all, two sets at least), the
 median of 7 replays. Peers: eager, torch.compile by default and with max-autotune-no-cudagraphs. `copy` rows give the
@@ -113,17 +113,17 @@ def memory():
     copy_row()
 
 
-def host_us(call, n=2000):
+def host_us(call, n=200, rounds=25):
     with torch.no_grad():
         for _ in range(50):
             call()
         torch.cuda.synchronize()
         best = []
-        for _ in range(5):
+        for _ in range(rounds):
             begin = time.perf_counter()
-            for _ in range(n // 5):
+            for _ in range(n):
                 call()
-            best.append((time.perf_counter() - begin) / (n // 5) * 1e6)
+            best.append((time.perf_counter() - begin) / n * 1e6)
             torch.cuda.synchronize()
     return round(min(best), 2)
 
@@ -196,6 +196,10 @@ def minilm():
 
 
 if __name__ == "__main__":
+    if "--rows" in sys.argv:  # the first N memory rows
+        at = sys.argv.index("--rows")
+        MEMORY = MEMORY[: int(sys.argv[at + 1])]
+        del sys.argv[at : at + 2]
     for group in sys.argv[1:] or ["memory", "host", "minilm"]:
         begin = time.time()
         globals()[group]()

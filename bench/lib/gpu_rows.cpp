@@ -56,11 +56,13 @@ double replay_us(const std::function<void()>& work, int calls) {
   return median(times);
 }
 
+constexpr int kHostRounds = 25;
+
 double host_us(const std::function<void()>& call, int calls) {
   for (int i = 0; i < 50; ++i) call();
   gpu().synchronize({});
   double best = INFINITY;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < kHostRounds; ++round) {
     const auto begin = Clock::now();
     for (int i = 0; i < calls; ++i) call();
     best = std::min(best, microseconds_since(begin) / calls);
