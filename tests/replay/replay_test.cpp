@@ -31,6 +31,7 @@ constexpr Device kNull{DeviceKind::null_gpu, 0};
 struct Case {
   std::string name, graph, program;  // one of the texts
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 std::string graph_section(const std::string& text) {
   const std::size_t begin = text.find("== graph\n");
@@ -56,40 +57,68 @@ graph::Graph on_null(const std::string& text) {
   return graph::parse_graph(std::regex_replace(text, type, "$1 device \"null\""));
 }
 
-// Schedules, the source of every distinct kernel, and of a graph the plan.
-std::string generated(const Case& c) {
-  const compiler::Settings settings;
-  const schedule::Target target = schedule::GpuTarget{};
-  std::optional<graph::Graph> g;
-  loop::Program p;
-  if (c.graph.empty()) {
-    p = loop::parse_program(c.program);
-  } else {
-    g = on_null(c.graph);
-    p = passes::lower(compiler::run_passes(*g, settings), {settings.index_checks});
-    fusion::split_reductions(p, compiler::split_target(target));
-    p = fusion::fuse(std::move(p), compiler::fusion_options(settings, target)).program;
-    compiler::normalise_kernels(p);
+const schedule::Target kTarget = schedule::GpuTarget{};
+
+struct Generated {
+  std::optional<graph::Graph> graph;
+  loop::Program program;  // fused
+  std::vector<compiler::ScheduledKernel> kernels;
+
+  std::vector<schedule::KernelSchedule> schedules() const {
+    std::vector<schedule::KernelSchedule> all;
+    for (const compiler::ScheduledKernel& k : kernels) all.push_back(compiler::program_schedule(k));
+    return all;
   }
-  const auto kernels = compiler::emit_kernels(p, target);
-  std::vector<schedule::KernelSchedule> schedules;
-  for (const compiler::ScheduledKernel& k : kernels) schedules.push_back(compiler::program_schedule(k));
-  std::string text = schedule::to_text(p, schedules);
-  int next = 0;
-  for (const compiler::ScheduledKernel& k : kernels)
-    if (k.code == next) text += "\n" + k.source, ++next;
-  if (g) text += "\n" + compiler::listing(compiler::assemble(*g, p, kernels, {}));
-  return text;
+  std::string sources() const {
+    std::string text;
+    int next = 0;
+    for (const compiler::ScheduledKernel& k : kernels)
+      if (k.code == next) text += "\n" + k.source, ++next;
+    return text;
+  }
+  // Schedules, the source of every distinct kernel, and of a graph the plan.
+  std::string text() const {
+    std::string all = schedule::to_text(program, schedules()) + sources();
+    if (graph) all += "\n" + compiler::listing(compiler::assemble(*graph, program, kernels, {}));
+    return all;
+  }
+};
+
+Generated generate(const Case& c) {
+  const compiler::Settings settings;
+  Generated g;
+  if (c.graph.empty()) {
+    g.program = loop::parse_program(c.program);
+  } else {
+    g.graph = on_null(c.graph);
+    loop::Program p = passes::lower(compiler::run_passes(*g.graph, settings), {settings.index_checks});
+    fusion::split_reductions(p, compiler::split_target(kTarget));
+    g.program = fusion::fuse(std::move(p), compiler::fusion_options(settings, kTarget)).program;
+    compiler::normalise_kernels(g.program);
+  }
+  g.kernels = compiler::emit_kernels(g.program, kTarget);
+  return g;
 }
 
 class Replay : public testing::TestWithParam<Case> {};
 
 TEST_P(Replay, TextIsThatOfTheFile) {
   const fs::path path = kFolder / (GetParam().name + ".txt");
-  const std::string text = generated(GetParam());
+  const std::string text = generate(GetParam()).text();
   if (update) base::write_file_atomic(path, text);
   ASSERT_TRUE(fs::exists(path)) << "test_replay --update writes it";
   EXPECT_EQ(base::read_file(path), text) << "test_replay --update accepts the new text";
+}
+
+TEST_P(Replay, ScheduledTextsReadBack) {
+  const Generated g = generate(GetParam());
+  const std::string text = loop::to_text(g.program) + schedule::to_text(g.program, g.schedules());
+  const schedule::ScheduledProgram read = schedule::parse_scheduled(text);
+  EXPECT_EQ(loop::to_text(read.program) + schedule::to_text(read.program, read.schedules.value()), text);
+  Generated again;
+  again.program = loop::parse_program(loop::to_text(g.program));
+  again.kernels = compiler::emit_kernels(read.program, kTarget, &*read.schedules);
+  EXPECT_EQ(again.sources(), g.sources());
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, Replay, testing::ValuesIn(corpus()), [](const auto& info) { return info.param.name; });

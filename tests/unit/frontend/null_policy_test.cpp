@@ -87,6 +87,24 @@ TEST(NullPolicy, LaunchesAreCountedAndValuesCannotBeRead) {
   EXPECT_THROW((void)y.to_vector<float>(), DeviceError);
 }
 
+// A program under STAX_DEVICE=null.
+TEST(NullPolicy, AProgramRunsUnchangedOnTheDefaultDevice) {
+  auto f = softmax_of(Dynamic::yes);
+  STAX_NEED_TRITON(f);
+  set_default_device(kNull);
+  struct Restore {
+    ~Restore() { set_default_device({}); }
+  } restore;
+  const auto layer = compile([](Tensor x, Tensor w) { return gelu(matmul(x, w)) + arange(32, f32); },
+                             {.dynamic = Dynamic::yes, .fullgraph = true});
+  const runtime::NullCounts before = runtime::null_counts();
+  const Tensor y = layer(ones({8, 16}), ones({16, 32}));
+  EXPECT_EQ(y.device(), kNull);
+  EXPECT_EQ(runtime::null_counts().matmuls - before.matmuls, 1U);
+  EXPECT_EQ(layer.stats().fallbacks, 0U);
+  EXPECT_EQ((y * 2 + 1).device(), kNull) << "operators outside";
+}
+
 TEST(NullPolicy, WrittenInputsAndViews) {
   auto f = compile(
       [](Tensor x) {
