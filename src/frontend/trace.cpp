@@ -315,6 +315,7 @@ Value Trace::view_of_written_input(const TensorImpl& t) {
 
 void Trace::finish(const std::vector<Tensor>& results) {
   for (const Tensor& t : results) {
+    if (!t.defined()) throw UserError("the traced function returns an undefined tensor");
     TensorImpl& impl = traced(t, {});
     const Value memory = view_of_written_input(impl);
     graph_->outputs.push_back(memory ? memory : current_value(impl, {}));

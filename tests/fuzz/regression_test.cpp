@@ -308,6 +308,71 @@ TEST(FuzzRegression, NegatedNegativeConstant) {
       });
 }
 
+// Memory of a temporary that is free again serves another dtype, in library calls too.
+TEST(FuzzRegression, ProductsOfTwoDtypesInOneTemporary) {
+  ops::register_all();
+  graph::Graph g;
+  const auto input = [&](const char* name, Dtype dtype, std::int64_t rows) {
+    const symbolic::Expr eight = g.context().constant(8);
+    return g.add_input(name, {dtype, {}, {g.context().constant(rows), eight}, {eight, g.context().constant(1)}, false});
+  };
+  const graph::Value x = input("x", Dtype::f64, 8), y = input("y", Dtype::f32, 16), z = input("z", Dtype::f32, 8);
+  g.outputs = {g.add("matmul", {g.add("matmul", {x, x}), x}), g.add("matmul", {g.add("matmul", {y, z}), z})};
+  const auto artifact = compiler::compile_graph(g, {}, compiler::Session::of(""));
+  int temporaries = 0;
+  for (const plan::Buffer& b : artifact->executable.plan().buffers)
+    temporaries += b.kind == plan::BufferKind::temporary;
+  EXPECT_EQ(temporaries, 1);
+  every_way(
+      g,
+      [] {
+        Array x = Array::empty({8, 8}, Dtype::f64);
+        std::fill_n(x.data_as<double>(), 64, 1.0);
+        return std::vector{x, floats(std::vector<float>(128, 2.0f), {16, 8}),
+                           floats(std::vector<float>(64, 0.5f), {8, 8})};
+      },
+      [](const std::vector<Array>& out, const std::vector<Array>&) {
+        EXPECT_EQ(values(out[0]), std::vector<double>(64, 64.0));
+        EXPECT_EQ(values(out[1]), std::vector<double>(128, 32.0));
+      });
+}
+
+// What is known of the axis order of x when silu is traced decides the layout of its result, and a view is made for it.
+// `learn`: that x is column-major is decided after that. The rows of the result stay in its order.
+void keep_the_traced_layout(bool learn) {
+  ops::register_all();
+  graph::Graph g;
+  const symbolic::Expr rows = g.env().new_symbol(2, {2, 1024}, "size 0");
+  const symbolic::Expr columns = g.env().new_symbol(3, {2, 1024}, "size 1");
+  const symbolic::Expr stride = g.env().new_symbol(2, {1, 1024}, "stride 1"), one = g.context().constant(1);
+  const graph::Value x = g.add_input("x", {Dtype::f32, {}, {rows, columns}, {one, stride}, false});
+  const graph::Value y = g.add("silu", {x});
+  const graph::Value flat = g.add("view", {y}, {{"sizes", std::vector{rows * columns}}});
+  g.outputs = {flat, y};
+  if (learn) {
+    EXPECT_TRUE(g.env().decide(eq(stride, rows), "learnt later"));
+  }
+  graph::verify(g);
+  const auto inputs = [] { return std::vector{floats({1, 2, 3, 4, 5, 6}, {6}).with_layout({{2, 3}, {1, 2}, 0})}; };
+  const auto check = [](const std::vector<Array>& out) {
+    const std::vector<double> v = values(out[0]);
+    ASSERT_EQ(v.size(), 6u);
+    for (int i = 0; i < 6; ++i) {
+      const double at = std::vector<double>{1, 3, 5, 2, 4, 6}[static_cast<std::size_t>(i)];
+      EXPECT_NEAR(v[static_cast<std::size_t>(i)], at / (1 + std::exp(-at)), 1e-6);
+    }
+    EXPECT_EQ(out[1].strides(), (Dims{3, 1}));
+  };
+  check(graph::interpret(g, inputs()));
+  const loop::Program lowered = passes::lower(compiler::run_passes(g, {}), {});
+  loop::verify(lowered);
+  loop::Bindings bindings{{}, inputs(), {}, {}};
+  for (const symbolic::Expr s : lowered.sizes) bindings.sizes.push_back(*symbolic::hint_of(s));
+  check(loop::interpret(lowered, bindings));
+}
+TEST(FuzzRegression, NumbersShowAnAxisOrderThatNothingProves) { keep_the_traced_layout(false); }
+TEST(FuzzRegression, TheAxisOrderIsLearntAfterTheView) { keep_the_traced_layout(true); }
+
 const char* const kFirstNumberFills = R"(
   %1 = select(%0, axis=0, index=0) : f32[]
   %2 = expand(%1, sizes=[s0, s1]) : f32[s0, s1] strides (0, 0)

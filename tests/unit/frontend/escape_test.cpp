@@ -21,6 +21,11 @@ TEST(Escape, TracedTensorAndSize) {
             std::string::npos);
 }
 
+TEST(Escape, UndefinedResultIsNamed) {
+  auto f = compile([](Tensor) { return Tensor(); });
+  EXPECT_EQ(user_error([&] { f(ones({2})); }), "the traced function returns an undefined tensor");
+}
+
 TEST(Escape, UndefinedTensorIsNamed) {
   EXPECT_NE(user_error([] { Tensor() + 1; }).find("add: argument 0 ('a') is an undefined tensor"), std::string::npos);
   EXPECT_NE(user_error([] {
