@@ -49,7 +49,7 @@ install: build
 
 bench: build
 	$(NINJA_RELEASE) --target benchmarks
-	bash scripts/bench.sh $(BUILD)/bin
+	bash scripts/bench.sh $(BUILD)/bin $(PEERS)
 
 check:
 	cmake --preset release
