@@ -1,6 +1,6 @@
 """What a user of PyTorch gets on the same GPU for the rows of bench_gpu_memory, bench_gpu_latency and bench_gpu_minilm.
 
-    python3 bench/peers_gpu.py [memory] [host] [minilm] [--rows N] > peers.jsonl      prints one JSON object a row
+    python3 bench/peers_gpu.py [memory] [host] [minilm] [--rows N] [--only TEXT] > peers.jsonl      prints one JSON object a row
 
 Memory rows: launches back to back in a CUDA graph over rotating sets of tensors (8 GB in all, two sets at least), the
 median of 7 replays. Peers: eager, torch.compile by default and with max-autotune-no-cudagraphs. `copy` rows give the
@@ -199,6 +199,10 @@ if __name__ == "__main__":
     if "--rows" in sys.argv:  # the first N memory rows
         at = sys.argv.index("--rows")
         MEMORY = MEMORY[: int(sys.argv[at + 1])]
+        del sys.argv[at : at + 2]
+    if "--only" in sys.argv:  # memory rows with this text in their name
+        at = sys.argv.index("--only")
+        MEMORY = [row for row in MEMORY if sys.argv[at + 1] in row[0]]
         del sys.argv[at : at + 2]
     for group in sys.argv[1:] or ["memory", "host", "minilm"]:
         begin = time.time()
