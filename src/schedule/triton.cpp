@@ -19,8 +19,9 @@ using loop::Value;
 
 namespace {
 
-constexpr std::int64_t kUnknown = 1024;       // a size without a hint
-constexpr std::int64_t kLongestRow = 16384;   // elements of a persistent reduction
+constexpr std::int64_t kUnknown = 1024;      // a size without a hint
+constexpr std::int64_t kLongestRow = 16384;  // elements of a persistent reduction
+constexpr std::int64_t kLargestMultiple = 1 << 20;
 constexpr std::int64_t kShortestBound = 256;  // rows that are promised to be short may have so many elements
 
 std::int64_t power_at_least(std::int64_t n) {
@@ -42,6 +43,7 @@ class TritonChooser {
   bool reduces_columns(const loop::Phase& p) const;
   std::vector<Expr> lengths_of_accesses() const;
   void promise();
+  bool promise_multiple(Expr size, Expr length);
   void promise_short_rows();
   void choose_tile();
   void choose_rows();
@@ -140,17 +142,27 @@ void TritonChooser::promise() {
   for (Expr length : lengths_of_accesses()) {
     const symbolic::Facts known = loop::facts_of(s_, p_);
     if (length.constant() || symbolic::multiple_of(length, &known) % 16 == 0) continue;
-    for (Expr size : order) {
-      const auto hint = size.info().hint;
-      if (!hint || *hint <= 0 || *hint % 16 != 0 || !symbolic::depends_on(length, size)) continue;
-      loop::TritonSchedule more = s_;
-      more.promises.push_back({size, 16});
-      const symbolic::Facts facts = loop::facts_of(more, p_);
-      if (symbolic::multiple_of(length, &facts) % 16 != 0) continue;
-      s_.promises = std::move(more.promises);
-      break;
-    }
+    for (Expr size : order)
+      if (symbolic::depends_on(length, size) && promise_multiple(size, length)) break;
   }
+}
+
+// The least multiple of a size, true at its hint, that makes the length one of 16; parts of a row that was split need
+// as many times 16.
+bool TritonChooser::promise_multiple(Expr size, Expr length) {
+  const auto hint = size.info().hint;
+  if (!hint || *hint <= 0) return false;
+  for (std::int64_t multiple = 16; *hint % multiple == 0 && multiple <= kLargestMultiple; multiple *= 2) {
+    loop::TritonSchedule more = s_;
+    auto it = std::ranges::find_if(more.promises, [&](const loop::SizePromise& q) { return q.size == size; });
+    if (it == more.promises.end()) it = more.promises.insert(it, {size});
+    it->multiple_of = std::max(it->multiple_of, multiple);
+    const symbolic::Facts facts = loop::facts_of(more, p_);
+    if (symbolic::multiple_of(length, &facts) % 16 != 0) continue;
+    s_.promises = std::move(more.promises);
+    return true;
+  }
+  return false;
 }
 
 // Rows that several phases visit stay in registers when they are short: a bound for a length that has none.
