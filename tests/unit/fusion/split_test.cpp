@@ -74,7 +74,7 @@ TEST(SplitReductions, RowsThatAreVisitedAgainAreSplitLater) {
     ProgramMaker m(false);
     const View x = m.input({m.size(8), m.size(length)});
     const View largest = m.reduce(CombineOp::max, x, {1}, true);
-    m.output(m.pointwise(ScalarOp::sub, {x, largest}));
+    m.output(m.binary(sub, x, largest));
     loop::Program p = m.program();
     EXPECT_EQ(split_reductions(p, SplitTarget::gpu(132)).empty(), length == 16384);
     loop::Program q = m.program();
