@@ -228,7 +228,7 @@ Value Trace::value_of(const Scalar& s, const SourceLoc& where) {
 
 std::vector<Tensor> Trace::apply(const graph::OpDef& op, std::vector<Value> operands, Attributes attributes,
                                  const Tensor* view_of, const SourceLoc& where) {
-  const std::vector<Value> results = graph_->add_all(op, operands, attributes, where);
+  const std::vector<Value> results = graph_->add_all(op, operands, std::move(attributes), where);
   std::vector<Tensor> tensors;
   for (const Value& v : results) {
     // An operator may give its operand back (contiguous of a contiguous tensor): the same memory.

@@ -17,7 +17,7 @@ std::vector<Array> evaluate_op(const OpDef& op, std::span<const Array> operands,
 
 // Recomputes every type and compares; checks order, operands, outputs. InternalError names the node.
 void verify(const Graph& g);
-// What is wrong with the number or kind of a node's operands ("the operand 'b' is missing"), or empty.
+// What is wrong with the number of a node's operands ("the operand 'b' is missing"), or empty.
 std::string operand_problem(const Node& node);
 // What is wrong with the written types of a node ("its sizes are [3], inferred [2]") or its operands, or empty.
 // UserError when inference refuses the operands.

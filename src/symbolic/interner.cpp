@@ -66,52 +66,52 @@ void Memo::insert(Op op, const Node* a, const Node* b, const Node* result) {
   entries_[i] = {a, b, result, op};
 }
 
-Context::Impl::Impl(Context& context) : owner(context), table(1024) {
-  small_constants.resize(static_cast<std::size_t>(kSmallMax - kSmallMin + 1));
-  false_node = intern(Op::boolean, {}, 0);
-  true_node = intern(Op::boolean, {}, 1);
+Context::Impl::Impl(Context& context) : owner(context), table_(1024) {
+  small_constants_.resize(static_cast<std::size_t>(kSmallMax - kSmallMin + 1));
+  false_node_ = intern(Op::boolean, {}, 0);
+  true_node_ = intern(Op::boolean, {}, 1);
 }
 
 const Node* Context::Impl::constant(std::int64_t value) {
   if (value < kSmallMin || kSmallMax < value) return intern(Op::constant, {}, value);
-  const Node*& known = small_constants[static_cast<std::size_t>(value - kSmallMin)];
+  const Node*& known = small_constants_[static_cast<std::size_t>(value - kSmallMin)];
   if (!known) known = intern(Op::constant, {}, value);
   return known;
 }
 
 void Context::Impl::grow() {
-  std::vector<const Node*> bigger(table.size() * 2);
-  for (const Node* n : table) {
+  std::vector<const Node*> bigger(table_.size() * 2);
+  for (const Node* n : table_) {
     if (!n) continue;
     std::size_t i = hash_of(n->op, n->operands(), n->value) & (bigger.size() - 1);
     while (bigger[i]) i = (i + 1) & (bigger.size() - 1);
     bigger[i] = n;
   }
-  table.swap(bigger);
+  table_.swap(bigger);
 }
 
 const Node* Context::Impl::intern(Op op, std::span<const Node* const> operands, std::int64_t value) {
-  if (2 * (used + 1) > table.size()) grow();
-  std::size_t mask = table.size() - 1, i = hash_of(op, operands, value) & mask;
-  while (table[i]) {
-    if (same(*table[i], op, operands, value)) return table[i];
+  if (2 * (used_ + 1) > table_.size()) grow();
+  std::size_t mask = table_.size() - 1, i = hash_of(op, operands, value) & mask;
+  while (table_[i]) {
+    if (same(*table_[i], op, operands, value)) return table_[i];
     i = (i + 1) & mask;
   }
   Node* node = allocate(op, operands, value);
-  table[i] = node;
-  ++used;
+  table_[i] = node;
+  ++used_;
   derive(*node);  // may intern the monomial: `i` is not used after it
   return node;
 }
 
 Node* Context::Impl::allocate(Op op, std::span<const Node* const> operands, std::int64_t value) {
-  auto* node = new (arena.allocate(sizeof(Node))) Node;
+  auto* node = new (arena_.allocate(sizeof(Node))) Node;
   node->op = op;
   node->value = value;
   node->context = &owner;
   node->self = node;
   if (!operands.empty()) {
-    auto** copy = static_cast<const Node**>(arena.allocate(operands.size() * sizeof(const Node*)));
+    auto** copy = static_cast<const Node**>(arena_.allocate(operands.size() * sizeof(const Node*)));
     std::ranges::copy(operands, copy);
     node->operand = copy;
     node->count = static_cast<std::uint32_t>(operands.size());
@@ -154,8 +154,8 @@ const Node* Context::Impl::symbol(std::string_view name, const SymbolInfo& info)
     return found->second;
   }
   STAX_CHECK(info.multiple_of >= 1, fmt::format("symbol {}: multiple_of must be at least 1", name));
-  std::size_t index = symbol_data.size();
-  SymbolData& data = symbol_data.emplace_back(SymbolData{std::string(name), info});
+  std::size_t index = symbol_data_.size();
+  SymbolData& data = symbol_data_.emplace_back(SymbolData{std::string(name), info});
   Node* node = allocate(Op::symbol, {}, 1);
   node->symbol = &data;
   node->degree = 1;

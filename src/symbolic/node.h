@@ -86,7 +86,7 @@ struct Context::Impl {
   // The one node with this operation, operands and value; computes its derived fields when it is new.
   const Node* intern(Op op, std::span<const Node* const> operands, std::int64_t value = 1);
   const Node* constant(std::int64_t value);
-  const Node* boolean(bool value) { return value ? true_node : false_node; }
+  const Node* boolean(bool value) { return value ? true_node_ : false_node_; }
   const Node* symbol(std::string_view name, const SymbolInfo& info);
 
   Context& owner;
@@ -98,14 +98,14 @@ struct Context::Impl {
   void derive(Node& node);
   void grow();
 
-  Arena arena;
-  std::vector<const Node*> table;
-  std::size_t used = 0;
-  std::deque<SymbolData> symbol_data;
+  Arena arena_;
+  std::vector<const Node*> table_;
+  std::size_t used_ = 0;
+  std::deque<SymbolData> symbol_data_;
   static constexpr std::int64_t kSmallMin = -16, kSmallMax = 128;
-  std::vector<const Node*> small_constants;  // made when first asked for
-  const Node* true_node = nullptr;
-  const Node* false_node = nullptr;
+  std::vector<const Node*> small_constants_;  // made when first asked for
+  const Node* true_node_ = nullptr;
+  const Node* false_node_ = nullptr;
 };
 
 inline Context::Impl& impl_of(const Node* node) { return node->context->impl(); }
