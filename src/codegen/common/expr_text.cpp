@@ -44,6 +44,18 @@ std::string ExprText::binary(std::string_view pattern, Expr e, const SymbolNames
   return fill_pattern(pattern, (*this)(e.operand(0), names), second);
 }
 
+// n / 4096 of a multiple of 65536 is n / 65536 * 16.
+std::string ExprText::quotient(Expr e, const SymbolNames& names) const {
+  const std::string_view pattern = plain_division(e) ? spelling_.divide : spelling_.floor_divide;
+  const std::int64_t factor = spelling_.written_multiple;
+  const auto divisor = e.operand(1).constant();
+  const bool multiple = factor > 1 && divisor && *divisor > 0 && *divisor <= INT64_MAX / factor &&
+                        symbolic::multiple_of(e.operand(0), &facts_) % (*divisor * factor) == 0;
+  if (!multiple) return binary(pattern, e, names);
+  const std::string shorter = fill_pattern(pattern, (*this)(e.operand(0), names), std::to_string(*divisor * factor));
+  return fmt::format("{} * {}", shorter, factor);
+}
+
 // A factor, product or division; the sign of its coefficient is taken out.
 std::string ExprText::term(Expr e, const SymbolNames& names, bool& negative) const {
   negative = false;
@@ -76,7 +88,7 @@ std::string ExprText::term(Expr e, const SymbolNames& names, bool& negative) con
     case Op::add:
       return (*this)(e, names);
     case Op::floordiv:
-      return fmt::format("({})", binary(plain_division(e) ? spelling_.divide : spelling_.floor_divide, e, names));
+      return fmt::format("({})", quotient(e, names));
     case Op::floormod:
       return fmt::format("({})", binary(plain_division(e) ? spelling_.modulo : spelling_.floor_modulo, e, names));
     case Op::ceildiv:

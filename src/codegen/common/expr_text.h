@@ -16,6 +16,9 @@ struct ExprSpelling {
   std::string_view ceil_divide;
   std::string_view trunc_divide, trunc_modulo;
   std::string_view min, max;
+  // A quotient that is proven to be a multiple of so many is written as a product, for compilers that look for divisors
+  // in the text. 1: as it is.
+  int written_multiple = 1;
 };
 
 // Names of symbols in the generated source where they differ from their own.
@@ -35,6 +38,7 @@ class ExprText {
   std::string term(symbolic::Expr e, const SymbolNames& names, bool& negative) const;
   std::string binary(std::string_view pattern, symbolic::Expr e, const SymbolNames& names) const;
   bool plain_division(symbolic::Expr e) const;
+  std::string quotient(symbolic::Expr e, const SymbolNames& names) const;
 
   const ExprSpelling& spelling_;
   const symbolic::Facts& facts_;

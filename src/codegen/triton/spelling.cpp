@@ -173,6 +173,7 @@ const ExprSpelling kTritonExprSpelling{
     .trunc_modulo = "({0}) % ({1})",
     .min = "tl.minimum({0}, {1})",
     .max = "tl.maximum({0}, {1})",
+    .written_multiple = 16,
 };
 
 std::string_view triton_spelling(ScalarOp op, Dtype operand) {

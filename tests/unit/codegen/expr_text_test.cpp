@@ -19,5 +19,17 @@ TEST(ExprText, ProductsAsDivisorsAreInParentheses) {
   EXPECT_TRUE(remainder == "((i) % ((n * m)))" || remainder == "((i) % ((m * n)))") << remainder;
 }
 
+// Triton sees the divisors of products, not those of quotients.
+TEST(ExprText, QuotientsThatAreMultiplesOf16AreProductsInTriton) {
+  symbolic::Context context;
+  const auto n = context.symbol("n", {.range = {0, 1 << 30}});
+  symbolic::Facts facts;
+  const auto quotient = symbolic::floordiv(n, context.constant(4096));
+  EXPECT_EQ(ExprText(kTritonExprSpelling, facts)(quotient, {}), "((n) // (4096))");
+  facts.assume(symbolic::eq(symbolic::floormod(n, context.constant(65536)), context.constant(0)));
+  EXPECT_EQ(ExprText(kTritonExprSpelling, facts)(quotient, {}), "((n) // (65536) * 16)");
+  EXPECT_EQ(ExprText(kCppExprSpelling, facts)(quotient, {}), "(n / 4096)");
+}
+
 }  // namespace
 }  // namespace stax::codegen
