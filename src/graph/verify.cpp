@@ -31,6 +31,8 @@ std::string operand_problem(const Node& node) {
       const bool present = next < node.operands.size() && node.operands[next];
       if (!present && !p.default_value && p.kind != ParamKind::optional_tensor && !(list && next > 0))
         return fmt::format("the operand '{}' is missing", p.name);
+      if (node.op->is_view() && node.operands[next].type().scalar)
+        return fmt::format("the operand '{}' is a number, which has no memory to view", p.name);
       ++next;
     } while (list && next < node.operands.size());
   }

@@ -54,6 +54,8 @@ TEST(GraphText, OperandsThatDoNotFit) {
             "<text>: line 2, column 7: exp: the operand 'x' is missing");
   EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = exp(x, x) : f32[2]\n  return %0\n}\n"),
             "<text>: line 2, column 7: exp: 2 operands where 1 are taken");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = unsqueeze(2.0, axis=0) : f64[1]\n  return %0\n}\n"),
+            "<text>: line 2, column 7: unsqueeze: the operand 'x' is a number, which has no memory to view");
   EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = cat(axis=0) : f32[2]\n  return %0\n}\n"),
             "<text>: line 2, column 7: cat: the operand 'tensors' is missing");
 }
