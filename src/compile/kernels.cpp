@@ -1,5 +1,7 @@
 #include "compile/kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -76,6 +78,9 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     s.canonical = loop::canonicalize(p, *k);
     const loop::Program& program = s.canonical.program;
     const auto& canonical = std::get<loop::Kernel>(program.items.at(0));
+    if (schedules && std::holds_alternative<TritonSchedule>(schedules->at(kernels.size())) != schedule::is_gpu(target))
+      throw UserError(fmt::format("kernel {}: its schedule is for another target", k->name), {},
+                      "Leave the schedules out, or name their target (stax-opt --target)");
     if (schedules)
       s.schedule = canonical_schedule(schedules->at(kernels.size()), s.canonical);
     else

@@ -28,6 +28,10 @@ TEST(GpuText, StagesOfAGraph) {
   ASSERT_NE(at, std::string::npos) << text;
   base::write_file_atomic(scheduled, text);
   EXPECT_NE(opt({scheduled, "--emit", "triton"}).find("def red_mul_sum(b0, b1, n0, XBLOCK"), std::string::npos);
+  base::ProcessOptions on_cpu;
+  on_cpu.argv = {STAX_TOOLS_DIR "/stax-opt", scheduled, "--run", "cpu"};
+  EXPECT_NE(base::run_process(on_cpu).err.find("kernel red_mul_sum: its schedule is for another target. Leave"),
+            std::string::npos);
   const std::string plan = opt({scheduled, "--target", "gpu", "--plan"});
   EXPECT_NE(plan.find("buffer b0 f32 null input b0"), std::string::npos) << plan;
   EXPECT_NE(plan.find("grid ("), std::string::npos) << plan;

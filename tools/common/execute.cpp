@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compile/assemble.h"
 #include "graph/interpret.h"
+#include "runtime/transfer.h"
 
 namespace stax::tools {
 
@@ -59,7 +60,9 @@ std::vector<Result> run_loops(const loop::Program& p, const Inputs& inputs) {
 }
 
 std::vector<Result> run_compiled(const plan::Executable& executable, const Inputs& inputs) {
-  const std::vector<Array> tensors = inputs.tensors();
+  std::vector<Array> tensors;
+  const Device device = executable.plan().inputs.empty() ? Device{} : executable.plan().inputs.front().device;
+  for (const Array& a : inputs.tensors()) tensors.push_back(runtime::moved_to(a, device));
   std::vector<const Array*> pointers;
   for (const Array& a : tensors) pointers.push_back(&a);
   const std::vector<plan::ScalarValue> scalars = inputs.scalars();
@@ -69,9 +72,11 @@ std::vector<Result> run_compiled(const plan::Executable& executable, const Input
   const plan::Plan& plan = executable.plan();
   std::vector<Array> outputs(plan.outputs.size());
   executable.run(args, outputs);
-  std::vector<Result> results = named(std::move(outputs));
+  std::vector<Array> values;
+  for (const Array& a : outputs) values.push_back(runtime::on_host(a));
+  std::vector<Result> results = named(std::move(values));
   for (std::size_t i = 0; i < plan.inputs.size(); ++i)
-    if (plan.inputs[i].written) results.push_back({plan.inputs[i].name, tensors[i]});
+    if (plan.inputs[i].written) results.push_back({plan.inputs[i].name, runtime::on_host(tensors[i])});
   return results;
 }
 
