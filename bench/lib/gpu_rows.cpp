@@ -148,6 +148,8 @@ void GpuRecorder::add(const GpuRow& row) {
   if (const auto it = peers_.find(row.peers_row.empty() ? row.row : row.peers_row); it != peers_.end())
     for (const auto& [name, us] : it->second) j["peers"][name] = us, best = std::min(best, us);
   if (std::isfinite(best)) j["ratio"] = std::round(best / row.stax_us * 1000) / 1000;
+  if (const auto it = j["peers"].find("torch_compile"); it != j["peers"].end())
+    j["ratio_torch_compile"] = std::round(it->get<double>() / row.stax_us * 1000) / 1000;
   if (row.goal) j["goal"] = *row.goal;
   if (row.bytes) {
     const double rate = *row.bytes / row.stax_us * 1e6;

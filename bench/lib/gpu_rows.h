@@ -29,7 +29,7 @@ struct GpuRow {
   std::string row;
   double stax_us = 0;
   std::optional<double> bytes = {};  // inputs read once and outputs written once: gives the share of the copy bandwidth
-  std::optional<double> goal = {};   // of `ratio`, or the reason in `note`
+  std::optional<double> goal = {};   // of the ratio to torch.compile by default; other goals are in `note`
   std::string peers_row = {};        // of the peers' file; empty: `row`
   std::string note = {};
 };

@@ -80,20 +80,15 @@ def stax_div(a, b):
     // two parts and one correction (Markstein 1990). Correctly rounded while no remainder underflows, that is for a of
     // at
     // least 2^-100; below that within one unit in the last place. Divisors beyond 2^-20 to 2^24 divide as usual.
-    // Where the sum is that of e^(x - max x), it is from 1 to the length of the row, or NaN.
-    {"stax_softmax_share", R"(
-def stax_softmax_share(a, b):
-    one = tl.full([], 1.0, tl.float32)
-    y = tl.div_rn(one, b)
-    rest = tl.fma(-b, y, one) * y
-    q = tl.fma(a, y, a * rest)
-    return tl.fma(-tl.fma(b, q, -a), y, q)
-)"},
     {"stax_share", R"(
 def stax_share(a, b):
     keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
     if tl.max(keys, axis=None) <= tl.full([], 738197504, tl.uint32):
-        q = stax_softmax_share(a, b)
+        one = tl.full([], 1.0, tl.float32)
+        y = tl.div_rn(one, b)
+        rest = tl.fma(-b, y, one) * y
+        q = tl.fma(a, y, a * rest)
+        q = tl.fma(-tl.fma(b, q, -a), y, q)
     else:
         q = tl.div_rn(a, b)
     return q

@@ -64,7 +64,6 @@ class TritonEmitter {
   void emit_random(const Site& site, ValueId id);
   void emit_operation(const Site& site, ValueId id);
   bool is_share(const Value& v) const;
-  bool is_softmax(ValueId id) const;
   void emit_store(const Site& site, const Store& s);
   std::string cast_text(const std::string& x, Dtype from, Dtype to) const;
   std::string integer_text(Expr e) const;  // as a typed i64

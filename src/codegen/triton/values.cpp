@@ -155,15 +155,6 @@ bool TritonEmitter::is_share(const Value& v) const {
          dims_of(v.args[1]) == kX;
 }
 
-// Whether a value is e^(x - max x) along its row, which fits a block.
-bool TritonEmitter::is_softmax(ValueId id) const {
-  const Value& e = value(id);
-  if (e.op != ScalarOp::exp || value(e.args[0]).op != ScalarOp::sub) return false;
-  const Value &d = value(e.args[0]), &m = value(d.args[1]);
-  return m.op == ScalarOp::combine && m.combine == CombineOp::max &&
-         (m.args[0] == d.args[0] || same_value(k_, d.args[0], m.args[0]));
-}
-
 void TritonEmitter::emit_operation(const Site& site, ValueId id) {
   const Value& v = value(id);
   const Dtype operand = v.op == ScalarOp::select ? v.dtype : value(v.args[0]).dtype;
@@ -179,9 +170,7 @@ void TritonEmitter::emit_operation(const Site& site, ValueId id) {
     out_.format_line("stax_raise(error, {0}, 2, {1}, {2}, 0)", block, v.origin,
                      broadcast_text(site, format("({} & 0).to(tl.int64)", a[1]), dims_of(v.args[1])));
   }
-  const std::string_view text = !is_share(v)            ? pattern
-                                : is_softmax(v.args[0]) ? std::string_view("stax_softmax_share({0}, {1})")
-                                                        : std::string_view("stax_share({0}, {1})");
+  const std::string_view text = is_share(v) ? std::string_view("stax_share({0}, {1})") : pattern;
   line(format("v{} = {}", id, fill_pattern(text, a[0], a[1], a[2])), note(v));
 }
 
