@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "base/scanner.h"
@@ -125,7 +126,10 @@ class Parser {
   void declarations() {
     while (true) {
       if (in_.accept("size")) {
+        (void)in_.at_end();  // skips blanks
+        const std::size_t at = in_.offset();
         const std::string name(in_.expect_identifier("a size"));
+        if (!sizes_.insert(name).second) in_.fail_at(at, fmt::format("the size {} is declared twice", name));
         symbolic::SymbolInfo info;
         in_.expect("in");
         in_.expect("[");
@@ -272,25 +276,34 @@ class Parser {
     return static_cast<int>(it - g_.input_names.begin());
   }
 
-  int written_input(const Value& v) {
+  int written_input(const Value& v, std::size_t at) {
     const Value root = viewed(v);
     const auto input = static_cast<int>(std::find(g_.inputs.begin(), g_.inputs.end(), root) - g_.inputs.begin());
     for (const Mutation& m : g_.mutations)
       if (m.input == input) return input;
-    in_.fail("what follows 'written' is no written input, nor a view of one");
+    in_.fail_at(at, "what follows 'written' is no written input, nor a view of one");
   }
 
   void output() {
     const bool written = in_.accept("written");
+    (void)in_.at_end();  // skips blanks
+    const std::size_t at = in_.offset();
     const Value v = value();
+    if (!v || v.type().scalar) in_.fail_at(at, "a number is no result: only tensors are");
     g_.outputs.push_back(v);
-    g_.output_inputs.push_back(written ? written_input(v) : -1);
+    g_.output_inputs.push_back(written ? written_input(v, at) : -1);
   }
 
   void write() {
     const int input = input_index();
     in_.expect("=");
-    g_.mutations.push_back({input, value()});
+    (void)in_.at_end();  // skips blanks
+    const std::size_t at = in_.offset();
+    const Value v = value();
+    const TensorType& target = g_.inputs[static_cast<std::size_t>(input)].type();
+    if (!v || v.type().scalar || v.type().dtype != target.dtype || v.type().sizes.size() != target.sizes.size())
+      in_.fail_at(at, "the written value has another dtype or rank than its input");
+    g_.mutations.push_back({input, v});
   }
 
   void statement() {
@@ -362,6 +375,7 @@ class Parser {
   base::Scanner in_;
   Graph g_;
   std::unordered_map<std::string, Node*> values_;
+  std::set<std::string> sizes_;
 };
 
 }  // namespace

@@ -87,7 +87,8 @@ void verify(const Graph& g) {
   }
   STAX_CHECK(g.inputs.size() == g.input_names.size(), "every input has a name");
   for (const Value& v : g.outputs)
-    STAX_CHECK(v && seen.contains(v.node), "graph @" + g.name + ": an output is not in the graph");
+    STAX_CHECK(v && seen.contains(v.node) && !v.type().scalar,
+               "graph @" + g.name + ": an output is not a tensor of the graph");
   for (const Mutation& m : g.mutations) {
     STAX_CHECK(m.value && seen.contains(m.value.node), "graph @" + g.name + ": a written value is not in the graph");
     STAX_CHECK(m.input >= 0 && static_cast<std::size_t>(m.input) < g.inputs.size(),

@@ -38,12 +38,19 @@ Layout contiguous_layout(std::span<const std::int64_t> sizes) {
   return Layout{Dims(sizes.begin(), sizes.end()), contiguous_strides(sizes), 0};
 }
 
+// So that the length between two such elements fits 64 bits.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+
 std::pair<std::int64_t, std::int64_t> extent_of(const Layout& layout) {
   std::int64_t lo = layout.offset, hi = layout.offset;
   for (std::size_t i = 0; i < layout.sizes.size(); ++i) {
     if (layout.sizes[i] == 0) return {0, -1};
-    const std::int64_t reach = (layout.sizes[i] - 1) * layout.strides[i];
-    (reach < 0 ? lo : hi) += reach;
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(layout.sizes[i] - 1, layout.strides[i], &reach) ||
+        __builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi) || lo < -kFarthest || hi > kFarthest)
+      throw UserError(fmt::format("a tensor of shape {} with strides {} does not fit 64 bits",
+                                  to_string(std::span(layout.sizes.data(), layout.sizes.size())),
+                                  to_string(std::span(layout.strides.data(), layout.strides.size()))));
   }
   return {lo, hi};
 }

@@ -60,6 +60,17 @@ TEST(GraphText, OperandsThatDoNotFit) {
             "<text>: line 2, column 7: cat: the operand 'tensors' is missing");
 }
 
+TEST(GraphText, DeclarationsResultsAndWrites) {
+  EXPECT_EQ(graph_error("graph @f(x: f32[s0]) {\n  size s0 in [2, 9]\n  size s0 in [2, 8]\n  return x\n}\n"),
+            "<text>: line 3, column 8: the size s0 is declared twice");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  return 1.5\n}\n"),
+            "<text>: line 2, column 10: a number is no result: only tensors are");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2], y: f64[2]) {\n  write x = y\n  return\n}\n"),
+            "<text>: line 2, column 13: the written value has another dtype or rank than its input");
+  EXPECT_EQ(graph_error("graph @f(x: f32[2], y: f32[2]) {\n  write x = y\n  return written y\n}\n"),
+            "<text>: line 3, column 18: what follows 'written' is no written input, nor a view of one");
+}
+
 TEST(GraphText, UnknownAttribute) {
   EXPECT_EQ(graph_error("graph @f(x: f32[2]) {\n  %0 = sum(x, axs=[0]) : f32[]\n  return %0\n}\n"),
             "<text>: line 2, column 14: sum has no attribute 'axs'");

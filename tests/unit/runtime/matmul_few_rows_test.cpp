@@ -1,0 +1,73 @@
+#include "matmul_helpers.h"
+
+namespace stax::runtime::test {
+namespace {
+
+Array row_bias(std::int64_t m, std::int64_t n, std::mt19937& rng) {
+  return random_array({n}, Dtype::f32, rng).with_layout(Layout{Dims{m, n}, Dims{0, 1}, 0});
+}
+
+TEST(MatmulFewRows, EveryNumberOfRowsAgainstAPackedWeight) {
+  std::mt19937 rng(1);
+  for (const std::int64_t k : {1, 15, 16, 33, 200})
+    for (const std::int64_t n : {1, 16, 31, 64, 65, 200}) {
+      Product p;
+      p.b = random_array({k, n}, Dtype::f32, rng);
+      p.weight = true;
+      for (std::int64_t m = 1; m <= 18; ++m) {
+        SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(k) + " x " + std::to_string(n));
+        p.a = random_array({m, k}, Dtype::f32, rng);
+        p.out = random_array({m, n}, Dtype::f32, rng);
+        check(p);
+      }
+    }
+}
+
+TEST(MatmulFewRows, EpiloguesAndGapsBetweenRows) {
+  std::mt19937 rng(2);
+  for (const std::int64_t m : {1, 7, 16})
+    for (const Activation f : {Activation::none, Activation::gelu_erf, Activation::relu, Activation::tanh})
+      for (int form = 0; form < 16; ++form) {
+        SCOPED_TRACE(std::to_string(m) + " " + std::string(to_text(f)) + " " + std::to_string(form));
+        const std::int64_t gap = form & 8 ? 5 : 0;
+        Product p{random_array({m, 96}, Dtype::f32, rng, {}, gap), random_array({96, 80}, Dtype::f32, rng),
+                  random_array({m, 80}, Dtype::f32, rng, {}, gap)};
+        p.weight = true;
+        p.activation = f;
+        if (form & 1) p.bias = row_bias(m, 80, rng);
+        if (form & 2) p.residual = random_array({m, 80}, Dtype::f32, rng);
+        if (form & 4) p.scale = 0.125;
+        check(p);
+      }
+}
+
+TEST(MatmulFewRows, NothingIsWrittenBesideTheOutput) {
+  std::mt19937 rng(3);
+  const Array whole = random_array({9, 100}, Dtype::f32, rng);
+  for (std::int64_t i = 0; i < 900; ++i) whole.data_as<float>()[i] = -77;
+  Product p{random_array({7, 64}, Dtype::f32, rng), random_array({64, 90}, Dtype::f32, rng),
+            whole.with_layout(Layout{Dims{7, 90}, Dims{100, 1}, 100})};
+  p.weight = true;
+  check(p);
+  for (std::int64_t i = 0; i < 9; ++i)
+    for (std::int64_t j = i == 0 || i == 8 ? 0 : 90; j < 100; ++j)
+      EXPECT_EQ(whole.data_as<float>()[i * 100 + j], -77) << i << ", " << j;
+}
+
+TEST(MatmulFewRows, WeightsInTurnAndReleased) {
+  std::mt19937 rng(4);
+  Product first{random_array({16, 128}, Dtype::f32, rng), random_array({128, 256}, Dtype::f32, rng),
+                random_array({16, 256}, Dtype::f32, rng)};
+  first.weight = true;
+  for (int i = 0; i < 3; ++i) {
+    Product second{random_array({16, 256}, Dtype::f32, rng), random_array({256, 640}, Dtype::f32, rng),
+                   random_array({16, 640}, Dtype::f32, rng)};
+    second.weight = true;
+    check(first);
+    check(second);
+    if (i == 1) release_matmul_caches();
+  }
+}
+
+}  // namespace
+}  // namespace stax::runtime::test
