@@ -74,13 +74,13 @@ std::vector<Case> cases() {
 void measure(bench::Recorder& recorder, const Case& c) {
   const Calls calls = c.make();
   bench::Race race;
-  bench::add_ceiling(race, c.traffic);
+  const double moved = bench::add_ceiling(race, c.traffic, c.bytes);
   race.add_call("static", calls.fixed);
   race.add_call("dynamic", calls.dynamic);
   recorder.peers().enter(race, c.name);
   const auto figures = race.run();
   recorder.peers().drop(c.name);
-  const double ceiling = bench::ceiling_bytes(c.traffic) / figures.at("ceiling");
+  const double ceiling = moved / figures.at("ceiling");
   const auto peers = bench::peers_in(figures, {"ceiling", "static", "dynamic"});
   const auto goal = c.goal > 0 ? std::optional(c.goal) : std::nullopt;
   const double fixed = figures.at("static"), dynamic = figures.at("dynamic");

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <cstring>
+#include <memory>
 
 #include "lib/record.h"
 #include "runtime/cpu/caching_allocator.h"
@@ -11,13 +12,15 @@ namespace bench {
 
 namespace {
 
-constexpr std::size_t kBytes = std::size_t{128} << 20;  // of one array
-
 struct Buffer {
-  Buffer() : data(static_cast<char*>(stax::runtime::CachingAllocator::cpu().allocate(kBytes))) {
-    std::memset(data, 1, kBytes);
+  explicit Buffer(std::size_t size)
+      : bytes(size), data(static_cast<char*>(stax::runtime::CachingAllocator::cpu().allocate(size))) {
+    std::memset(data, 1, bytes);
   }
-  ~Buffer() { stax::runtime::CachingAllocator::cpu().release(data, kBytes); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { stax::runtime::CachingAllocator::cpu().release(data, bytes); }
+  std::size_t bytes;
   char* data;
 };
 
@@ -70,25 +73,27 @@ struct Wide {
 STAX_LOOPS(, Narrow)
 STAX_LOOPS(__attribute__((target("avx512f"))), Wide)
 
-// A piece of the arrays for each thread.
-void run(Traffic traffic, int team) {
-  static Buffer x, y, z;
+struct Arrays {
+  Buffer x, y, z;
+};
+
+// A piece of `share` bytes of the arrays for each thread.
+void run(const Arrays& arrays, Traffic traffic, std::size_t share, int team) {
   const bool wide = __builtin_cpu_supports("avx512f");
-  const std::size_t share = kBytes / static_cast<std::size_t>(team) / 4096 * 4096;
 #pragma omp parallel for num_threads(team)
   for (int t = 0; t < team; ++t) {
     const std::size_t at = static_cast<std::size_t>(t) * share;
     char sum[64];
     switch (traffic) {
       case Traffic::read:
-        (wide ? read_Wide : read_Narrow)(x.data + at, share, sum);
+        (wide ? read_Wide : read_Narrow)(arrays.x.data + at, share, sum);
         asm volatile("" : : "r"(sum) : "memory");
         break;
       case Traffic::copy:
-        (wide ? copy_Wide : copy_Narrow)(z.data + at, x.data + at, share);
+        (wide ? copy_Wide : copy_Narrow)(arrays.z.data + at, arrays.x.data + at, share);
         break;
       case Traffic::add:
-        (wide ? add_Wide : add_Narrow)(z.data + at, x.data + at, y.data + at, share);
+        (wide ? add_Wide : add_Narrow)(arrays.z.data + at, arrays.x.data + at, arrays.y.data + at, share);
         break;
     }
   }
@@ -96,14 +101,15 @@ void run(Traffic traffic, int team) {
 
 }  // namespace
 
-void add_ceiling(Race& race, Traffic traffic) {
-  race.add_call("ceiling", [traffic, team = threads()] { run(traffic, team); });
-}
-
-double ceiling_bytes(Traffic traffic) {
+double add_ceiling(Race& race, Traffic traffic, double bytes) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t count = traffic == Traffic::read ? 1 : traffic == Traffic::copy ? 2 : 3;
   const auto team = static_cast<std::size_t>(threads());
-  const std::size_t covered = kBytes / team / 4096 * 4096 * team;
-  return static_cast<double>(covered) * (traffic == Traffic::read ? 1 : traffic == Traffic::copy ? 2 : 3);
+  const std::size_t share = static_cast<std::size_t>(bytes) / count / team / kPage * kPage, size = share * team;
+  const std::shared_ptr<Arrays> arrays(
+      new Arrays{Buffer(size), Buffer(count > 2 ? size : kPage), Buffer(count > 1 ? size : kPage)});
+  race.add_call("ceiling", [arrays, traffic, share, team] { run(*arrays, traffic, share, static_cast<int>(team)); });
+  return static_cast<double>(size * count);
 }
 
 }  // namespace bench

@@ -15,9 +15,9 @@ namespace {
 
 using avx512::kBlockColumns, avx512::kBlockRows;
 
-constexpr std::int64_t kMostInner = 512;                       // k: a panel of b has at most 64 KiB
-constexpr std::int64_t kMostElements = std::int64_t{1} << 16;  // of a matrix
-constexpr std::int64_t kSerial = std::int64_t{1} << 17;        // multiplications that are not worth a second thread
+constexpr std::int64_t kMostInner = 512;  // k: a panel of b has at most 64 KiB
+constexpr std::int64_t kMostRows = 96;    // m and n: larger ones are the library's, which is as fast there
+constexpr std::int64_t kSerial = std::int64_t{1} << 17;  // multiplications that are not worth a second thread
 
 STAX_AVX512_INLINE __m512 low(__m512 a, __m512 b) {
   return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
@@ -112,7 +112,7 @@ void run_one(const MatmulProblem& p, std::int64_t index, float* panel) {
 
 bool fits(const MatmulProblem& p, int threads) {
   if (p.dtype != Dtype::f32 || p.batch.empty() || p.batch_count() < threads || p.m < 1 || p.n < 1) return false;
-  if (p.k < 1 || p.k > kMostInner || p.m * p.k > kMostElements || p.n * p.k > kMostElements) return false;
+  if (p.k < 1 || p.k > kMostInner || p.m > kMostRows || p.n > kMostRows) return false;
   if (p.bias.data || p.residual.data || p.activation != Activation::none) return false;
   static const bool wide = cpu_supports("avx512");
   return wide && p.a.columns == 1 && p.out.columns == 1 && (p.b.columns == 1 || p.b.rows == 1);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/cpu/batched_matmul.h"
 #include "runtime/cpu/copy.h"
+#include "runtime/cpu/few_rows.h"
 #include "runtime/cpu/lru_map.h"
 #include "runtime/cpu/onednn_primitive.h"
 #include "runtime/cpu/onednn_weights.h"
@@ -160,11 +162,16 @@ bool onednn_matmul(const MatmulProblem& given) {
   // A column-major output is a row-major one of the transposed product.
   const bool flip = given.m != 1 && given.n != 1 && given.out.columns != 1 && given.out.rows == 1;
   const MatmulProblem p = flip ? transposed(given) : given;
+  if (batched_matmul(p, threads)) return true;
   const BiasForm bias = bias_form(p);
   std::shared_ptr<PackedWeight> packed;
   if (p.weight && p.batch.empty() && readable(p.b, p.batch, p.k, p.n)) packed = PackedWeights::instance().get(p);
   for (const bool copy_inputs : {false, true}) {
     const Prepared r = prepare(p, bias, copy_inputs);
+    if (packed && few_rows_matmul(r.p, packed, threads)) {
+      copy_out(r, p);
+      return true;
+    }
     if ((packed && run_in_pieces(r.p, bias, packed.get(), threads)) || run_in_pieces(r.p, bias, nullptr, threads)) {
       copy_out(r, p);
       return true;

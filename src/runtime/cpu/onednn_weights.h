@@ -12,10 +12,23 @@
 namespace stax::runtime::onednn {
 
 struct PackedWeight {
+  // A weight's bytes and sizes as three words that threads may write and read at once: a hint, of which parts may be of
+  // different weights.
+  struct Place {
+    std::atomic<const void*> data = nullptr;
+    std::atomic<std::int64_t> k = 0, n = 0;
+    void set(const void* bytes, std::int64_t rows, std::int64_t columns) {
+      data.store(bytes, std::memory_order_relaxed);
+      k.store(rows, std::memory_order_relaxed);
+      n.store(columns, std::memory_order_relaxed);
+    }
+  };
+
   Scratch bytes;
   dnnl::memory memory;
   std::size_t size = 0;
   std::uint64_t version = 0;
+  Place next;  // the weight that was used after this one
 };
 
 // Thread-safe.
