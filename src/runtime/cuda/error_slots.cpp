@@ -36,7 +36,7 @@ class CudaErrorSlots::Slot final : public ErrorSlot {
   ~Slot() override {
     const std::lock_guard lock(owner_.mutex_);
     owner_.live_.erase(at_);
-    owner_.waiting_.push_back(word_);
+    owner_.waiting_.push_back({word_, std::move(raise_)});
   }
   ErrorWord* word() override { return word_.device; }
 
@@ -102,12 +102,20 @@ std::shared_ptr<ErrorSlot> CudaErrorSlots::make(RaiseError raise) {
 }
 
 void CudaErrorSlots::raise_reported() {
-  auto any = [this] {
-    return std::find_if(live_.begin(), live_.end(), [](const Slot* s) { return reported(*s->host_word()); });
+  struct Found {
+    ErrorWord* word;
+    const RaiseError* raise;
+  };
+  auto any = [this]() -> std::optional<Found> {
+    for (const Slot* s : live_)
+      if (reported(*s->host_word())) return Found{s->host_word(), &s->raise_function()};
+    for (const Left& left : waiting_)
+      if (reported(*left.word.host)) return Found{left.word.host, &left.raise};
+    return std::nullopt;
   };
   {
     const std::lock_guard lock(mutex_);
-    if (any() == live_.end()) return;
+    if (!any()) return;
   }
   // Of work that was queued meanwhile by another thread, perhaps.
   context_.wait(context_.stream());
@@ -115,31 +123,36 @@ void CudaErrorSlots::raise_reported() {
   ErrorWord report;
   {
     const std::lock_guard lock(mutex_);
-    const auto s = any();
-    if (s == live_.end()) return;  // another thread has raised it
-    report = take_report(*(*s)->host_word());
-    raise = (*s)->raise_function();
+    const auto found = any();
+    if (!found) return;  // another thread has raised it
+    report = take_report(*found->word);
+    raise = *found->raise;
   }
   Slot::call(raise, report);
 }
 
 void CudaErrorSlots::wait_and_raise(cu::StreamHandle stream) {
-  std::vector<Word> passed;
+  std::vector<Left> passed;
   if (stream == context_.stream()) {
     const std::lock_guard lock(mutex_);
     passed.swap(waiting_);
   }
-  auto keep = [&](std::vector<Word>& where) {
+  // A word is free when its kernels have ended and nothing is left to raise.
+  auto put_back = [&](bool ended) {
     const std::lock_guard lock(mutex_);
-    where.insert(where.end(), passed.begin(), passed.end());
+    for (Left& left : passed)
+      if (ended && !reported(*left.word.host))
+        free_.push_back(left.word);
+      else
+        waiting_.push_back(std::move(left));
   };
   try {
     context_.wait(stream);
   } catch (...) {
-    keep(waiting_);
+    put_back(false);
     throw;
   }
-  if (!passed.empty()) keep(free_);
+  if (!passed.empty()) put_back(true);
   raise_reported();
 }
 

@@ -16,7 +16,7 @@ class CudaErrorSlots {
   ~CudaErrorSlots();
 
   std::shared_ptr<ErrorSlot> make(RaiseError raise);
-  // Waits for the stream and raises the first report of a live slot, which is cleared.
+  // Waits for the stream and raises the first report, of a live slot or of one that has gone; it is cleared.
   void wait_and_raise(cu::StreamHandle stream);
   // For whoever has waited for the work that may have reported.
   void raise_reported();
@@ -31,6 +31,11 @@ class CudaErrorSlots {
     ErrorWord* host = nullptr;
     ErrorWord* device = nullptr;
   };
+  // Of a slot that has gone while its kernels may still run or have reported.
+  struct Left {
+    Word word;
+    RaiseError raise;
+  };
   class Slot;
 
   Word take();
@@ -39,7 +44,8 @@ class CudaErrorSlots {
   CudaContext& context_;
   mutable std::mutex mutex_;
   std::list<Slot*> live_;
-  std::vector<Word> free_, waiting_;
+  std::vector<Word> free_;
+  std::vector<Left> waiting_;
   std::vector<void*> pages_;
 };
 

@@ -84,6 +84,7 @@ TEST_F(CudaErrorSlot, WordsOfTheDeadWaitForTheStream) {
   dead.reset();
   const auto next = runtime().error_slot(raising("next"));
   EXPECT_NE(next->word(), word) << "queued work may still write to the old word";
+  EXPECT_EQ(message_of([&] { runtime().synchronize(); }), "dead: index 3") << "its plan is gone, the error is not";
   runtime().synchronize();
   bool again = false;
   std::vector<std::shared_ptr<ErrorSlot>> slots;

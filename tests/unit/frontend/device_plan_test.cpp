@@ -1,0 +1,97 @@
+// Plans on a CUDA device, whose driver is the stand-in of tests/fake_cuda: reports of kernels, empty grids, memory.
+#include <gtest/gtest.h>
+
+#include "../runtime/fake_cuda.h"
+#include "plan/executable.h"
+#include "plan/text.h"
+#include "runtime/transfer.h"
+
+namespace stax {
+namespace {
+
+using runtime::ErrorCode;
+using runtime::ErrorWord;
+using runtime::test::fake_counts;
+using runtime::test::message_of;
+
+runtime::DeviceRuntime& cuda_runtime() {
+  ::setenv("STAX_CUDA_DRIVER", STAX_FAKE_CUDA, 1);
+  return runtime::runtime_for({DeviceKind::cuda, 0});
+}
+
+// A kernel of one input and one output whose index 9 is out of range.
+void out_of_range(const FakeCudaLaunch& launch) {
+  auto* word = reinterpret_cast<ErrorWord*>(launch.parameters[2]);
+  if (word->code == 0) *word = {static_cast<std::int64_t>(ErrorCode::index_out_of_range), 0, 9, 4};
+}
+
+constexpr const char* kGather = R"(
+plan @lookup {
+  input  x f32 rank 1 cuda:0
+  bind   s0 in [0, 1000000] hint 4 = x.size(0)
+  buffer b0 f32 cuda:0 input x
+  buffer b1 f32 cuda:0 output bytes 4*s0
+  kernel poi_gather symbol poi_gather module 0 reports
+  origin add at "main.cpp":6
+  origin gather at "main.cpp":7
+  launch poi_gather (b0, b1; s0; ) grid (s0) origins (1) from 1
+  return out0 f32 b1[s0] strides (1) offset 0
+}
+)";
+
+struct Lookup {
+  runtime::DeviceRuntime& device = cuda_runtime();
+  std::shared_ptr<runtime::Module> module;
+  std::unique_ptr<plan::Executable> plan;
+
+  explicit Lookup(const std::string& text = kGather) {
+    runtime::test::fake_kernel("poi_gather", 6, out_of_range);
+    module = device.load_module({"lookup",
+                                 "fake poi_gather",
+                                 device.isa(),
+                                 {{.symbol = "poi_gather", .threads = 32, .shared_bytes = 0, .reports = true}}});
+    plan = std::make_unique<plan::Executable>(plan::parse_plan(text, std::make_shared<symbolic::Context>()),
+                                              std::vector{module});
+  }
+  void run(std::int64_t n) const {
+    const Array x = runtime::moved_to(Array::empty({n}, Dtype::f32), device.device());
+    const Array* const tensors[] = {&x};
+    std::vector<Array> outputs(1);
+    plan->run({tensors, {}}, outputs);
+  }
+};
+
+const std::string kMessage = "gather: index 9 is out of range [0, 4) at main.cpp:7";
+
+TEST(DevicePlan, ReportsAreRaisedByWhoeverWaits) {
+  const Lookup lookup;
+  lookup.run(4);
+  EXPECT_EQ(message_of([&] { lookup.device.synchronize(); }), kMessage);
+  EXPECT_EQ(message_of([&] { lookup.device.synchronize(); }), "no error") << "once";
+}
+
+TEST(DevicePlan, ReportsOutliveThePlan) {
+  {
+    const Lookup lookup;
+    lookup.run(4);
+  }
+  EXPECT_EQ(message_of([&] { cuda_runtime().synchronize(); }), kMessage);
+}
+
+TEST(DevicePlan, EmptyGridsAreNotLaunched) {
+  const Lookup lookup;
+  const std::uint64_t before = fake_counts().launches;
+  lookup.run(0);
+  EXPECT_EQ(fake_counts().launches, before);
+}
+
+TEST(DevicePlan, MemoryThatIsMissingNamesTheKernelAndThePlace) {
+  std::string text = kGather;
+  text.replace(text.find("bytes 4*s0"), 10, "bytes 4294967296*s0");
+  const Lookup lookup(text);
+  const std::string message = message_of([&] { lookup.run(4); });
+  EXPECT_NE(message.find("(in kernel poi_gather, gather at main.cpp:7 of lookup)"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace stax
