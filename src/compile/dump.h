@@ -4,8 +4,8 @@
 
 namespace stax::compiler {
 
-// Writes every stage to $STAX_DUMP_DIR/NAME-PID-N/NN-STAGE.stax (emit: .cpp or .py) and hands it on to `next`. Just `next`
-// when the variable is not set. UserError when the directory cannot be written.
+// Writes every stage to $STAX_DUMP_DIR/NAME-PID-N/NN-STAGE.stax (emit: .cpp or .py) and hands it on to `next`. Just
+// `next` when the variable is not set. UserError when the directory cannot be written.
 Observer dumping(const graph::Graph& g, const Observer& next);
 
 // `fault` again, with the graph's text in a file ($STAX_DUMP_DIR, else the directory for temporary files) and the

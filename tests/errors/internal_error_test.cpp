@@ -54,11 +54,10 @@ TEST(InternalErrors, ADumpHoldsEveryStage) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(work.path()))
     if (file.is_regular_file()) stages.push_back(file.path().filename().string().substr(3));
   std::ranges::sort(stages);
-  EXPECT_EQ(stages,
-            (std::vector<std::string>{"clean-up.stax", "cse.stax", "dce.stax", "decompose.stax", "emit.cpp",
-                                      "fold-batches.stax", "fold-constants.stax", "fuse-matmul-epilogues.stax",
-                                      "fuse.stax", "graph.stax", "lower.stax", "normalise.stax", "passes.stax",
-                                      "plan.stax", "split-matmul-epilogues.stax", "split.stax"}));
+  EXPECT_EQ(stages, (std::vector<std::string>{"clean-up.stax", "cse.stax", "dce.stax", "decompose.stax", "emit.cpp",
+                                              "fold-batches.stax", "fold-constants.stax", "fuse-matmul-epilogues.stax",
+                                              "fuse.stax", "graph.stax", "lower.stax", "normalise.stax", "passes.stax",
+                                              "plan.stax", "split-matmul-epilogues.stax", "split.stax"}));
 }
 
 TEST(InternalErrors, ADirectoryThatCannotBeWrittenIsTheUsersError) {

@@ -20,9 +20,7 @@ namespace {
 
 class Opt {
  public:
-  explicit Opt(const OptOptions& o) : o_(o), file_(read_text(o.path)) {
-    settings_.strict_numerics = o.strict;
-  }
+  explicit Opt(const OptOptions& o) : o_(o), file_(read_text(o.path)) { settings_.strict_numerics = o.strict; }
 
   void run() {
     check_names();
@@ -191,7 +189,8 @@ class Opt {
     if (work_.plan) return fmt::print("{}", plan::to_text(*work_.plan));
     if (work_.program)
       return fmt::print(
-          "{}", plan::to_text(plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()), device_)));
+          "{}", plan::to_text(
+                    plan_of(*work_.program, compiler::emit_kernels(*work_.program, target_, schedules()), device_)));
     fmt::print("{}", plan::to_text(
                          compiler::compile_graph(*source_, settings_, compiler::Session::of({}))->executable.plan()));
   }
