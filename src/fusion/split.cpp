@@ -354,7 +354,7 @@ std::vector<std::string> split_reductions(Program& program, const SplitTarget& t
       continue;
     }
     names.push_back(k->name);
-    for (Kernel& part : Splitter(program, *k, *cut).run()) items.push_back(std::move(part));
+    for (Kernel& part : Splitter(program, *k, *cut).run()) items.emplace_back(std::move(part));
   }
   program.items = std::move(items);
   return names;

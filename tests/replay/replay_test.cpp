@@ -31,7 +31,7 @@ constexpr Device kNull{DeviceKind::null_gpu, 0};
 struct Case {
   std::string name, graph, program;  // one of the texts
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 
 std::string graph_section(const std::string& text) {
   const std::size_t begin = text.find("== graph\n");
