@@ -177,6 +177,16 @@ return b2 [s0] strides (1)
   }
 }
 
+TEST(Phases, RowsFetchedAhead) {
+  const std::string schedule =
+      "schedule cpu { units i0 grain 1; vector inner; phase 0: unroll 4, ahead 2; phase 1: ahead 1 }";
+  for (int width : {16, 64})
+    check_all({{.text = softmax(true, false), .sizes = kSizes, .tolerance = 1e-6, .schedule = schedule},
+               {.text = softmax(false, false), .sizes = kSizes, .tolerance = 1e-6, .schedule = schedule},
+               {.text = kResidualNorm, .sizes = kSizes, .tolerance = 2e-2, .schedule = schedule}},
+              width);
+}
+
 TEST(Phases, StreamingStoresOfUnlikeAlignment) {
   check_all({{.text = R"(
 program p

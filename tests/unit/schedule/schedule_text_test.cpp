@@ -55,6 +55,34 @@ TEST(Schedules, FewLongRowsAreSplit) {
             "schedule cpu { units i0 grain 48000; vector inner; split inner 0; phase 0: unroll 4; phase 1 }");
 }
 
+// The mean of a row, then the row without it.
+const char* kCentred = R"(
+program p
+sizes s0 in [0, 1000000] hint 16384, s1 in [0, 1000000] hint 1000
+buffer b0: f32[s0, s1] input
+buffer b1: f32[s0, s1] output
+kernel k outer (i0 < s0) {
+  phase (r0 < s1) {
+    %0 = load.f32 b0[s1*i0 + r0]
+    %1 = combine.f32 welford %0
+  }
+  phase (r1 < s1) {
+    %2 = load.f32 b0[s1*i0 + r1]
+    %3 = sub.f32 %2 %1
+    store b1[s1*i0 + r1] %3
+  }
+}
+return b1 [s0, s1] strides (s1, 1)
+)";
+
+TEST(Schedules, RowsFromMemoryThatAreVisitedAgainAreFetchedAhead) {
+  const auto ahead = [](const std::string& text) { return chosen(text).find("ahead 2") != std::string::npos; };
+  EXPECT_TRUE(ahead(kCentred));
+  EXPECT_FALSE(ahead(replaced(kCentred, "hint 16384", "hint 512")));   // all of it stays in the cache
+  EXPECT_FALSE(ahead(replaced(kCentred, "hint 1000", "hint 100")));    // short rows
+  EXPECT_FALSE(ahead(replaced(kCentred, "hint 1000", "hint 50000")));  // three rows exceed the first cache
+}
+
 TEST(Schedules, ContiguousInnerAxisIsVectorised) {
   EXPECT_EQ(chosen(R"(
 program p
