@@ -19,7 +19,7 @@ TEST(Layout, ExtentIsFromTheLowestToTheHighestElement) {
 }
 
 TEST(Layout, ExtentsThatLeave64BitsAreRefused) {
-  const auto problem = [](Layout layout) -> std::string {
+  const auto problem = [](const Layout& layout) -> std::string {
     try {
       extent_of(layout);
     } catch (const UserError& e) {
