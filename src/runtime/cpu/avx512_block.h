@@ -9,7 +9,9 @@
 
 // GCC 12 takes the operand that an unmasked intrinsic passes through for a use of something undefined; in the
 // files that include this too.
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 namespace stax::runtime::avx512 {
 
