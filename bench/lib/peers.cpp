@@ -15,7 +15,8 @@ using stax::base::WorkerProcess;
 
 class Peers::Process {
  public:
-  Process(stax::base::ProcessOptions options, std::string suffix) : suffix(std::move(suffix)), worker_(options) {}
+  Process(const stax::base::ProcessOptions& options, std::string suffix)
+      : suffix(std::move(suffix)), worker_(options) {}
 
   json ask(const json& request) {
     std::string answer;
