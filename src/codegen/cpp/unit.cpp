@@ -42,8 +42,8 @@ KernelEmitter::Site KernelEmitter::site_of(int number) const {
   }
   if (is_outer()) {
     site.loops.push_back(k_.outer[static_cast<std::size_t>(s_.vector_axis)]);
-    site.lo.push_back("c0");
-    site.hi.push_back("c1");
+    site.lo.emplace_back("c0");
+    site.hi.emplace_back("c1");
   }
   if (!site.loops.empty()) site.axis = site.loops.back().var;
   site.reverse = is_reverse(k_, *site.phase);
