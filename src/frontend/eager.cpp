@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <stax/frontend/compile.h>
 
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -100,8 +101,12 @@ std::int64_t result_elements(const graph::OpDef& op, const graph::Attributes& at
       it == attributes.end() || op.is_view() ? nullptr : std::get_if<std::vector<std::int64_t>>(&it->second);
   if (!list) return 0;
   std::int64_t n = 1;
-  for (std::int64_t s : *list) n *= std::max<std::int64_t>(s, 0);
-  return n;
+  bool too_many = false;  // the operator says so; whether it is a small one is clear
+  for (std::int64_t s : *list) {
+    if (s <= 0) return 0;
+    too_many |= __builtin_mul_overflow(n, s, &n);
+  }
+  return too_many ? std::numeric_limits<std::int64_t>::max() : n;
 }
 
 }  // namespace
