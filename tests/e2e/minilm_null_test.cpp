@@ -43,7 +43,7 @@ TEST_P(MiniLmOnNull, TheWholeEncoderIsCompiled) {
   } catch (const stax::UserError& e) {
     GTEST_SKIP() << e.what();
   }
-  const stax::ArtifactInfo& artifact = f.artifacts().at(0);
+  const stax::ArtifactInfo artifact = f.artifacts().at(0);
   EXPECT_EQ(artifact.library_calls.size(), 6U * kLayers);  // four linear layers and two products of attention each
   // Softmax, two norms, gelu, and the copies that give heads one batch axis.
   EXPECT_LE(artifact.kernels.size(), 8U * kLayers + 4) << artifact.fusion;
