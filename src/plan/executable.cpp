@@ -255,14 +255,8 @@ void Run::step(const CopyCode& s) {
 }
 
 void Run::raise(const LaunchCode& s) const {
-  std::vector<Origin> origins = plan_.origins;
-  if (s.origins > 0) {
-    origins.clear();
-    for (int i = 0; i < s.origins; ++i)
-      origins.push_back(
-          plan_.origins[static_cast<std::size_t>(code_.list[static_cast<std::size_t>(s.first_origin + i)])]);
-  }
-  raise_report(error_, origins);
+  const auto& launch = std::get<LaunchStep>(plan_.steps[static_cast<std::size_t>(s.step)]);
+  raise_report(error_, reported_origins(plan_, launch));
 }
 
 void Run::outputs(std::span<Array> out) {

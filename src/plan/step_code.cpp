@@ -61,8 +61,7 @@ StepCode PlanCode::code(const Plan& plan, const LaunchStep& s) {
   for (const Expr& e : s.ints) put(e);
   c.first_scalar = static_cast<int>(list.size()), c.scalars = static_cast<int>(s.scalars.size());
   list.insert(list.end(), s.scalars.begin(), s.scalars.end());
-  c.first_origin = static_cast<int>(list.size()), c.origins = static_cast<int>(s.origins.size());
-  list.insert(list.end(), s.origins.begin(), s.origins.end());
+  c.step = next_step_;
   for (std::size_t i = 0; i < 3; ++i) c.grid[i] = i < s.grid.size() ? expressions.add(s.grid[i]) : -1;
   c.report = -1;
   if (plan.kernels[static_cast<std::size_t>(s.kernel)].reports) {

@@ -26,9 +26,9 @@ struct FreeCode {
 struct LaunchCode {
   void* function;
   int first_buffer, buffers, first_int, ints, first_scalar, scalars;  // runs of the index list
-  int first_origin, origins;
-  int grid[3];  // registers; -1: 1
-  int report;   // position of its error slot; -1: it takes the word of the call
+  int step;                                                           // of the plan
+  int grid[3];                                                        // registers; -1: 1
+  int report;  // position of its error slot; -1: it takes the word of the call
 };
 struct MatmulCode {
   Dtype dtype;

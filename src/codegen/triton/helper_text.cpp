@@ -76,10 +76,8 @@ def stax_div(a, b):
     return q
 )"},
     // a / b where b is the sum of the a >= 0 along the row, so that a <= b: the quotient from the divisor's reciprocal
-    // in
-    // two parts and one correction (Markstein 1990). Correctly rounded while no remainder underflows, that is for a of
-    // at
-    // least 2^-100; below that within one unit in the last place. Divisors beyond 2^-20 to 2^24 divide as usual.
+    // in two parts and one correction (Markstein 1990). Correctly rounded while no remainder underflows: for a from
+    // 2^-100 on. Smaller ones are within one unit in the last place. Divisors beyond 2^-20 to 2^24 divide as usual.
     {"stax_share", R"(
 def stax_share(a, b):
     keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
