@@ -14,7 +14,7 @@ using stax::Tensor;
 
 constexpr stax::Device kNull{stax::DeviceKind::null_gpu, 0};
 
-Tensor blank(std::vector<std::int64_t> sizes, stax::Dtype dtype) {
+Tensor blank(const std::vector<std::int64_t>& sizes, stax::Dtype dtype) {
   stax::Shape shape;
   for (const std::int64_t n : sizes) shape.push_back(n);
   return stax::zeros(shape, dtype).to(kNull);
