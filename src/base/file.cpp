@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 namespace stax::base {
@@ -18,11 +17,6 @@ namespace {
 [[noreturn]] void fail(std::string_view action, const fs::path& path, int error) {
   throw UserError(fmt::format("cannot {} '{}': {}", action, path.string(), errno_text(error)), {},
                   error == ENOSPC || error == EDQUOT ? "Free some space there" : "");
-}
-
-const char* temporary_root() {
-  const char* named = std::getenv("TMPDIR");
-  return named != nullptr && *named != '\0' ? named : "/tmp";
 }
 }  // namespace
 
@@ -105,19 +99,6 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
-}
-
-TempDir::TempDir(std::string_view prefix) {
-  std::string pattern = fmt::format("{}/{}-XXXXXX", temporary_root(), prefix);
-  if (::mkdtemp(pattern.data()) == nullptr)
-    throw UserError(fmt::format("cannot make a temporary directory in '{}': {}", temporary_root(), errno_text(errno)),
-                    {}, "Name a directory that can be written in TMPDIR");
-  path_ = pattern;
-}
-
-TempDir::~TempDir() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
 void make_private_directory(const fs::path& path) {

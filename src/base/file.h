@@ -60,13 +60,15 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// A fresh directory (0700) under $TMPDIR or /tmp, removed with its content on destruction.
+// A fresh directory (0700) under $TMPDIR or /tmp, removed with its content on destruction, or by a later process when
+// this one was killed.
 class TempDir {
  public:
   explicit TempDir(std::string_view prefix = "stax");
-  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TempDir& operator=(TempDir&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
     return *this;
   }
   ~TempDir();
@@ -74,6 +76,7 @@ class TempDir {
 
  private:
   std::filesystem::path path_;
+  Fd lock_;  // held as long as the directory is in use
 };
 
 // Makes `path` and its parents. The directory itself must be the user's own and gets mode 0700 when it is made;

@@ -26,20 +26,22 @@ int number_of(Device d) { return static_cast<int>(d.kind) * 1000 + d.index; }
 
 }  // namespace
 
-std::vector<std::shared_ptr<runtime::Module>> GpuKernelStore::build_or_load_all(std::span<const TritonJob> jobs,
-                                                                                Device device, KernelStoreStats* mine) {
+GpuKernel GpuKernelStore::find_live(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = live_.find(key);
+  return it == live_.end() ? GpuKernel{} : GpuKernel{it->second.module.lock(), it->second.resources};
+}
+
+std::vector<GpuKernel> GpuKernelStore::build_or_load_all(std::span<const TritonJob> jobs, Device device,
+                                                         KernelStoreStats* mine) {
   KernelStoreStats counts;
-  std::vector<std::shared_ptr<runtime::Module>> modules(jobs.size());
-  std::vector<base::Digest> keys;
+  std::vector<GpuKernel> kernels(jobs.size());
+  std::vector<Key> keys;
   std::vector<TritonJob> missing;
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const base::Digest& key = keys.emplace_back(compiler_.key(jobs[i]));
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto it = live_.find({key, number_of(device)}); it != live_.end()) modules[i] = it->second.lock();
-    }
-    if (modules[i]) {
+    kernels[i] = find_live(keys.emplace_back(compiler_.key(jobs[i]), number_of(device)));
+    if (kernels[i].module) {
       ++counts.live_hits;
       continue;
     }
@@ -51,20 +53,19 @@ std::vector<std::shared_ptr<runtime::Module>> GpuKernelStore::build_or_load_all(
   counts.built += compiled.built;
   counts.disk_hits += compiled.disk_hits;
   for (std::size_t m = 0; m < missing.size(); ++m) {
-    const std::pair key{keys[positions[m]], number_of(device)};
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto it = live_.find(key); it != live_.end()) modules[positions[m]] = it->second.lock();
-    }
-    if (modules[positions[m]]) continue;  // an equal job, or another thread
-    modules[positions[m]] = load(missing[m], std::move(binaries[m]), device);
+    const Key& key = keys[positions[m]];
+    GpuKernel& kernel = kernels[positions[m]];
+    kernel = find_live(key);
+    if (kernel.module) continue;  // an equal job, or another thread
+    kernel.resources = binaries[m];
+    kernel.module = load(missing[m], std::move(binaries[m]), device);
     const std::lock_guard lock(mutex_);
-    live_[key] = modules[positions[m]];
+    live_[key] = {kernel.module, kernel.resources};
   }
   const std::lock_guard lock(mutex_);
   stats_.built += counts.built, stats_.disk_hits += counts.disk_hits, stats_.live_hits += counts.live_hits;
   if (mine) *mine = counts;
-  return modules;
+  return kernels;
 }
 
 void GpuKernelStore::warm_up() {

@@ -87,10 +87,24 @@ std::string operator_of(const std::string& statement) {
   return at == std::string::npos ? "" : statement.substr(at + 2);
 }
 
+std::string refusal_text(const TritonJob& job, const std::string& problem, const std::string& statement) {
+  const std::string from = operator_of(statement);
+  std::string text = fmt::format("Triton refused kernel {}{}: {}", job.name,
+                                 from.empty() ? "" : fmt::format(" at operator '{}'", from), problem);
+  return statement.empty() ? text : text + "\n  " + statement;
+}
+
 }  // namespace
 
+TritonRefusal::TritonRefusal(TritonJob job, std::string problem, std::string statement)
+    : InternalError(refusal_text(job, problem, statement)),
+      job_(std::move(job)),
+      problem_(std::move(problem)),
+      statement_(std::move(statement)),
+      from_(operator_of(statement_)) {}
+
 TritonCompiler::TritonCompiler(TritonOptions options, cache::Store* disk) : options_(std::move(options)), disk_(disk) {
-  if (options_.script.empty()) options_.script = kTritonWorkerScript;
+  if (options_.script.empty()) options_.script = triton_worker_script();
   if (options_.jobs <= 0)
     options_.jobs = static_cast<int>(base::env_integer("STAX_COMPILE_JOBS").value_or(base::usable_cores()));
   const std::string path = find_python(options_.python);
@@ -175,12 +189,8 @@ TritonBinary TritonCompiler::build(const TritonJob& job) {
     if (answer.kind == TritonAnswer::Kind::lost) worker.reset();
     return_worker(std::move(worker));
     if (answer.kind == TritonAnswer::Kind::compiled) return std::move(answer.binary);
-    if (answer.kind == TritonAnswer::Kind::refused) {
-      const std::string from = operator_of(answer.statement);
-      throw InternalError(fmt::format("Triton refused kernel {}{}: {}\n  {}", job.name,
-                                      from.empty() ? "" : fmt::format(" at operator '{}'", from), answer.problem,
-                                      answer.statement));
-    }
+    if (answer.kind == TritonAnswer::Kind::refused)
+      throw TritonRefusal(job, std::move(answer.problem), std::move(answer.statement));
     problem = answer.problem;
     base::log(base::LogLevel::warn,
               fmt::format("the Triton worker for kernel {} was replaced: it {}", job.name, problem.substr(0, 300)));

@@ -1,5 +1,7 @@
 // Triton kernels to cubins, by worker processes, through the disk cache. With everything in the cache no Python starts.
 #pragma once
+#include <stax/base/error.h>
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -18,7 +20,7 @@ namespace stax::build {
 
 struct TritonOptions {
   std::string python;  // empty: STAX_PYTHON, else .venv/bin/python3 of the working directory, else python3
-  std::string script;  // of the worker; empty: kTritonWorkerScript
+  std::string script;  // of the worker; empty: triton_worker_script()
   std::chrono::milliseconds timeout{120'000};  // for one kernel
   int jobs = 0;                                // workers at most; 0: STAX_COMPILE_JOBS, else the usable cores
 };
@@ -28,6 +30,20 @@ struct TritonStats {
   std::uint64_t disk_hits = 0;
   std::uint64_t started = 0;   // worker processes
   std::uint64_t replaced = 0;  // workers that crashed, hung or answered nonsense
+};
+
+// Triton, or the assembler behind it, does not take a kernel.
+class TritonRefusal : public InternalError {
+ public:
+  TritonRefusal(TritonJob job, std::string problem, std::string statement);
+  const TritonJob& job() const { return job_; }
+  const std::string& problem() const { return problem_; }      // in Triton's words
+  const std::string& statement() const { return statement_; }  // of the kernel; may be empty
+  const std::string& from() const { return from_; }            // the statement's comment: "load of gelu"
+
+ private:
+  TritonJob job_;
+  std::string problem_, statement_, from_;
 };
 
 // Thread-safe.
@@ -44,8 +60,8 @@ class TritonCompiler {
   void warm_up(int workers = 1);
 
   base::Digest key(const TritonJob& job) const;
-  // InternalError with Triton's message and the kernel's statement when Triton refuses the kernel; UserError when there
-  // is no usable Python, or a second worker was lost on the same kernel.
+  // TritonRefusal with Triton's message and the kernel's statement; UserError when there is no usable Python, or a
+  // second worker was lost on the same kernel.
   TritonBinary compile(const TritonJob& job);
   // In parallel, results in order, equal jobs once; the first error is thrown after all have ended. `mine`, when given,
   // is what this call added to `built` and `disk_hits`.

@@ -16,17 +16,14 @@ namespace {
 base::ProcessOptions options_of(const std::string& python, const std::string& script) {
   base::ProcessOptions options;
   options.argv = {python, "-c", script};
-  options.set_env = {{"TRITON_BACKENDS_IN_TREE", "1"},
-                     {"TRITON_DISABLE_LINE_INFO", "1"},
-                     {"TRITON_DUMP_PTXAS_LOG", "1"},
-                     {"CUDA_VISIBLE_DEVICES", ""},
-                     {"PYTHONDONTWRITEBYTECODE", "1"}};
+  options.set_env = triton_worker_environment();
   options.unset_env = {"TRITON_INTERPRET", "PYTHONPATH", "PYTHONHOME"};
   return options;
 }
 
-std::string text_of(const TritonJob& job) {
+std::string text_of(const TritonJob& job, const std::string& directory) {
   Json j;
+  j["directory"] = directory;
   j["name"] = job.name;
   j["function"] = job.function;
   j["text"] = job.text;
@@ -87,7 +84,8 @@ void TritonWorker::greet(std::chrono::milliseconds timeout) {
 TritonAnswer TritonWorker::compile(const TritonJob& job, std::chrono::milliseconds timeout) {
   greet(std::max<std::chrono::milliseconds>(timeout, std::chrono::seconds(60)));
   if (failed_start_) return *failed_start_;
-  if (const Status s = process_.send(text_of(job), timeout); s != Status::ok) return lost(s, timeout);
+  const base::TempDir directory("stax-build");  // of the assembler's files
+  if (const Status s = process_.send(text_of(job, directory.path().string()), timeout); s != Status::ok) return lost(s, timeout);
   std::string message;
   if (const Status s = process_.receive(message, timeout); s != Status::ok) return lost(s, timeout);
   const Json reply = Json::parse(message, nullptr, false);

@@ -11,7 +11,13 @@
 
 namespace stax::build {
 
-extern const char* const kTritonWorkerScript;
+struct TritonJob;
+
+// The program of a worker, and the variables that it is started with.
+const std::string& triton_worker_script();
+const std::vector<std::pair<std::string, std::string>>& triton_worker_environment();
+// A program that stands alone and compiles one job as a worker does: for reports of refused kernels.
+std::string triton_program(const TritonJob& job);
 
 struct TritonJob {
   struct Parameter {
@@ -25,14 +31,18 @@ struct TritonJob {
   int warps = 4, stages = 1;
 };
 
-struct TritonBinary {
+// What a compiled kernel takes of a multiprocessor.
+struct KernelResources {
+  int warps = 4;              // threads of a program / 32
+  std::int64_t shared = 0;    // bytes of dynamic shared memory a program
+  int registers = 0;          // a thread
+  int spills = 0, stack = 0;  // bytes a thread
+};
+
+struct TritonBinary : KernelResources {
   std::string cubin;
   std::string function;                         // entry point
-  int warps = 4;                                // threads of a program / 32
-  std::int64_t shared = 0;                      // bytes of dynamic shared memory
   std::int64_t scratch = 0, scratch_align = 1;  // bytes of global memory a program
-  int registers = 0;                            // a thread
-  int spills = 0, stack = 0;                    // bytes a thread
 };
 
 // What became of a job: a binary, a message of Triton, or a worker that has to be replaced.

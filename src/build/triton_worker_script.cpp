@@ -1,13 +1,20 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "build/triton_worker.h"
 
 namespace stax::build {
 
 // Messages are a 32-bit little-endian length and the bytes, on descriptor 3. A job is JSON; the answer is JSON,
 // followed by a message with the cubin when there is one. Only what is written here depends on the version of Triton.
-const char* const kTritonWorkerScript = R"PY(
+
+namespace {
+
+const char* const kChannel = R"PY(
 import sys
 sys.path[:] = [p for p in sys.path if p]  # not the working directory
-import os, socket, struct, json, io, re, contextlib, linecache, traceback
+import os, socket, struct, json, io, re, contextlib, tempfile
 
 channel = socket.socket(fileno=3)
 
@@ -29,6 +36,11 @@ def send(data):
 def answer(**fields):
     send(json.dumps(fields).encode())
 
+)PY";
+
+// Also of programs that reproduce a refusal: stands alone.
+const char* const kCompile = R"PY(
+import sys, linecache
 sys.modules["torch"] = None
 try:
     import triton
@@ -39,10 +51,15 @@ try:
 except Exception as e:
     missing = "%s: %s" % (type(e).__name__, e)
 
+)PY";
+
+const char* const kGreeting = R"PY(
 if missing:
     answer(hello=False, python=sys.version.split()[0], executable=sys.executable, problem=missing)
     os._exit(1)
+)PY";
 
+const char* const kCompileJob = R"PY(
 arch = 90
 target = GPUTarget("cuda", arch, 32)
 
@@ -52,7 +69,7 @@ class Driver:
 
 triton.runtime.driver.set_active(Driver())
 
-def compile_job(job, log):
+def compile_job(job):
     name = "<stax %s>" % job["name"]
     text = job["text"]
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -87,12 +104,20 @@ def compile_job(job, log):
             ptx = result
     linecache.cache.pop(name, None)
     return result, metadata, ptx
+)PY";
 
-def line_of(error):
-    node = getattr(error, "node", None)
-    line = getattr(node, "lineno", 0)
-    source = getattr(error, "src", None)
-    return line, (source or "")
+const char* const kAnswers = R"PY(
+def statement_of(error):  # of the kernel itself: its comment names the operator
+    line = getattr(getattr(error, "node", None), "lineno", 0)
+    lines = (getattr(error, "src", None) or "").split("\n")
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+def message_of(error):  # an error in a helper function is the cause of one in the kernel
+    parts = []
+    while error is not None and len(parts) < 8:
+        parts.append(str(error)[-3000:])
+        error = error.__cause__
+    return "\n".join(parts)
 
 def number(pattern, text):
     found = re.search(pattern, text)
@@ -103,13 +128,11 @@ while True:
     job = json.loads(receive())
     log = io.StringIO()
     try:
+        os.environ["TMPDIR"] = tempfile.tempdir = job["directory"]
         with contextlib.redirect_stdout(log):
-            cubin, metadata, ptx = compile_job(job, log)
+            cubin, metadata, ptx = compile_job(job)
     except BaseException as e:
-        line, source = line_of(e)
-        lines = source.split("\n")
-        statement = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        answer(ok=False, kind=type(e).__name__, error=str(e)[-6000:], statement=statement, trace=traceback.format_exc()[-4000:])
+        answer(ok=False, kind=type(e).__name__, error=message_of(e), statement=statement_of(e))
         continue
     text = log.getvalue()
     answer(ok=True, function=metadata["name"], warps=metadata["num_warps"], shared=metadata["shared"],
@@ -118,5 +141,50 @@ while True:
            stack=number(r"(\d+) bytes stack frame", text), ptx=ptx if job.get("ptx") else "", bytes=len(cubin))
     send(cubin)
 )PY";
+
+// A string of Python, over several lines when it has them and no quotes of its own.
+std::string literal(const std::string& text) {
+  const bool plain =
+      text.ends_with('\n') && text.find("'''") == std::string::npos && text.find('\\') == std::string::npos;
+  return plain ? "'''\\\n" + text + "'''" : nlohmann::json(text).dump();
+}
+
+}  // namespace
+
+const std::string& triton_worker_script() {
+  static const std::string script = std::string(kChannel) + kCompile + kGreeting + kCompileJob + kAnswers;
+  return script;
+}
+
+const std::vector<std::pair<std::string, std::string>>& triton_worker_environment() {
+  static const std::vector<std::pair<std::string, std::string>> variables = {{"TRITON_BACKENDS_IN_TREE", "1"},
+                                                                             {"TRITON_DISABLE_LINE_INFO", "1"},
+                                                                             {"TRITON_DUMP_PTXAS_LOG", "1"},
+                                                                             {"CUDA_VISIBLE_DEVICES", ""},
+                                                                             {"PYTHONDONTWRITEBYTECODE", "1"}};
+  return variables;
+}
+
+std::string triton_program(const TritonJob& job) {
+  std::string text =
+      fmt::format("# Compiles the kernel {} as Stax does: signature, constants and options below.\n", job.name);
+  text += "import os\n";
+  for (const auto& [name, value] : triton_worker_environment())
+    text += fmt::format("os.environ[\"{}\"] = \"{}\"\n", name, value);
+  text += kCompile;
+  text += "if missing:\n    sys.exit(\"Triton is missing: \" + missing)\n";
+  text += kCompileJob;
+  text += fmt::format("\njob = dict(name={}, function={}, warps={}, stages={})\n", literal(job.name),
+                      literal(job.function), job.warps, job.stages);
+  text += "job[\"parameters\"] = [  # name, type, promised multiple\n";
+  for (const TritonJob::Parameter& p : job.parameters)
+    text += fmt::format("    ({}, {}, {}),\n", literal(p.name), literal(p.type), p.multiple_of);
+  text += "]\njob[\"constants\"] = [\n";
+  for (const auto& [name, value] : job.constants) text += fmt::format("    ({}, {}),\n", literal(name), value);
+  text += "]\njob[\"text\"] = " + literal(job.text) + "\n";
+  text += "cubin, metadata, ptx = compile_job(job)  # ptxas says what it made\n";
+  text += "print(\"compiled: %d bytes\" % len(cubin))\n";
+  return text;
+}
 
 }  // namespace stax::build

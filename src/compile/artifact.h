@@ -1,9 +1,11 @@
 // A compiled graph: the plan with its code, and what people ask about it.
 #pragma once
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "build/triton_worker.h"
 #include "fusion/fusion.h"
 #include "graph/graph.h"
 #include "loop/schedule.h"
@@ -11,12 +13,21 @@
 
 namespace stax::compiler {
 
+// How a kernel runs on a GPU.
+struct GpuKernelReport {
+  build::KernelResources resources;
+  std::string grid;                                             // programs, over the sizes
+  std::optional<std::int64_t> programs;                         // at the hints
+  std::vector<std::pair<std::string, std::int64_t>> constants;  // block lengths
+};
+
 struct KernelReport {
   std::string name;
   std::string source;  // of the target
   std::string loops;   // the loop IR
   std::string schedule;
   bool shared = false;  // its code is that of an earlier kernel of this artifact
+  std::optional<GpuKernelReport> gpu;
 };
 
 struct StageTime {

@@ -276,13 +276,30 @@ plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::ve
 
 std::string listing(const plan::Plan& plan) { return plan::to_text(plan); }
 
-void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::vector<ScheduledKernel>& kernels) {
+namespace {
+
+// Of the kernel's launch, in the sizes of the plan.
+std::optional<GpuKernelReport> gpu_report(const ScheduledKernel& k, const plan::LaunchStep& step,
+                                          const std::vector<build::KernelResources>& resources) {
+  if (!k.triton) return std::nullopt;
+  const Expr grid = step.grid.at(0);
+  return GpuKernelReport{resources.at(static_cast<std::size_t>(k.code)), symbolic::to_string(grid),
+                         symbolic::hint_of(grid), k.triton->constants};
+}
+
+}  // namespace
+
+void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::vector<ScheduledKernel>& kernels,
+              const std::vector<build::KernelResources>& resources) {
+  std::vector<const plan::LaunchStep*> launches;
+  for (const plan::Step& s : artifact.executable.plan().steps)
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&s)) launches.push_back(launch);
   std::unordered_set<int> seen;
   for (const ScheduledKernel& k : kernels) {
     const auto& kernel = std::get<loop::Kernel>(k.canonical.program.items.at(0));
     artifact.kernels.push_back({k.symbol, k.source, loop::to_text(k.canonical.program),
-                                schedule::to_text(k.schedule, kernel, k.canonical.program),
-                                !seen.insert(k.code).second});
+                                schedule::to_text(k.schedule, kernel, k.canonical.program), !seen.insert(k.code).second,
+                                gpu_report(k, *launches.at(artifact.kernels.size()), resources)});
   }
   for (const loop::Item& item : fused.program.items)
     if (const auto* call = std::get_if<loop::LibraryCall>(&item)) artifact.library_calls.push_back(call->name);

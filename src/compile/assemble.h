@@ -9,6 +9,7 @@ plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::ve
                     const std::vector<plan::Guard>& extra);
 std::string listing(const plan::Plan& plan);
 // Fills in the reports of an artifact.
-void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::vector<ScheduledKernel>& kernels);
+void describe(Artifact& artifact, const fusion::FusionResult& fused, const std::vector<ScheduledKernel>& kernels,
+              const std::vector<build::KernelResources>& resources);
 
 }  // namespace stax::compiler

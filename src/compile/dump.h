@@ -1,5 +1,6 @@
 // Texts of the stages in files: on request (STAX_DUMP_DIR) and for faults of Stax.
 #pragma once
+#include "build/triton_compiler.h"
 #include "compile/pipeline.h"
 
 namespace stax::compiler {
@@ -11,5 +12,10 @@ Observer dumping(const graph::Graph& g, const Observer& next);
 // `fault` again, with the graph's text in a file ($STAX_DUMP_DIR, else the directory for temporary files) and the
 // command that reproduces it.
 [[noreturn]] void report_fault(const graph::Graph& g, const InternalError& fault);
+
+// A kernel that Triton does not take: the operator and its place (those of all of the kernel when Triton names no
+// statement), Triton's message, a program that reproduces it and its command. `operators`: by value of the kernel.
+[[noreturn]] void report_refusal(const build::TritonRefusal& refusal, const std::vector<loop::Origin>& operators,
+                                 const std::string& python);
 
 }  // namespace stax::compiler

@@ -1,9 +1,27 @@
 #include "compile/explain.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "plan/text.h"
 
 namespace stax::compiler {
+
+namespace {
+
+void write_gpu(base::TextWriter& w, const GpuKernelReport& g) {
+  const build::KernelResources& r = g.resources;
+  std::string blocks;
+  for (const auto& [name, length] : g.constants) blocks += fmt::format(", {} {}", name, length);
+  w.format_line(
+      "launch: grid {}{}, {} threads ({} warps) a program{}", g.grid,
+      g.programs && g.grid != std::to_string(*g.programs) ? fmt::format(" = {} at the hints", *g.programs) : "",
+      32 * r.warps, r.warps, blocks);
+  w.format_line("compiled: {} registers a thread, {} bytes of shared memory a program, spills {} bytes, stack {} bytes",
+                r.registers, r.shared, r.spills, r.stack);
+}
+
+}  // namespace
 
 std::string explain(const Artifact& artifact) {
   base::TextWriter w;
@@ -16,10 +34,11 @@ std::string explain(const Artifact& artifact) {
     auto kernel = w.block("kernel " + k.name + " {");
     if (k.shared) {
       w.line("the code of an earlier kernel, on other buffers");
-      continue;
+    } else {
+      w.write(k.loops);
+      w.line(k.schedule);
     }
-    w.write(k.loops);
-    w.line(k.schedule);
+    if (k.gpu) write_gpu(w, *k.gpu);
   }
   for (const std::string& c : artifact.library_calls) w.line("library call " + c);
   for (const plan::Buffer& b : plan.buffers)

@@ -7,6 +7,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "codegen/triton/job.h"
+#include "compile/dump.h"
 #include "loop/text.h"
 
 namespace stax::compiler {
@@ -55,11 +56,17 @@ schedule::Target with_promises(schedule::Target target, const Promises& promises
   return target;
 }
 
-// "gelu" for each value of a kernel: the operator that it comes from.
-std::vector<std::string> operators_of(const loop::Program& p, const loop::Kernel& k) {
-  std::vector<std::string> names;
+// For each value of a kernel the operator that it comes from.
+std::vector<loop::Origin> operators_of(const loop::Program& p, const loop::Kernel& k) {
+  std::vector<loop::Origin> operators;
   for (const loop::Value& v : k.values)
-    names.push_back(v.origin < 0 ? "" : p.origins.at(static_cast<std::size_t>(v.origin)).op);
+    operators.push_back(v.origin < 0 ? loop::Origin{} : p.origins.at(static_cast<std::size_t>(v.origin)));
+  return operators;
+}
+
+std::vector<std::string> names_of(const std::vector<loop::Origin>& operators) {
+  std::vector<std::string> names;
+  for (const loop::Origin& o : operators) names.push_back(o.op);
   return names;
 }
 
@@ -100,8 +107,9 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
     } else {
       loop::Kernel named = canonical;
       named.name = k->name;
+      s.operators = operators_of(p, *k);
       s.triton = std::make_shared<codegen::TritonKernelText>(
-          codegen::emit_triton(program, named, std::get<TritonSchedule>(s.schedule), operators_of(p, *k)));
+          codegen::emit_triton(program, named, std::get<TritonSchedule>(s.schedule), names_of(s.operators)));
       s.symbol = s.triton->function;
       s.source = s.triton->text;
     }
@@ -118,9 +126,8 @@ KernelSchedule program_schedule(const ScheduledKernel& k) {
       [&](loop::Expr e) { return c.sizes[position(c.program.sizes, e, "size")]; });
 }
 
-std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
-                                                            Session& session, Device device,
-                                                            build::KernelStoreStats* stats) {
+BuiltKernels build_kernels(const std::vector<ScheduledKernel>& kernels, Session& session, Device device,
+                           build::KernelStoreStats* stats) {
   std::vector<const ScheduledKernel*> distinct;
   for (const ScheduledKernel& k : kernels)
     if (k.code == static_cast<int>(distinct.size())) distinct.push_back(&k);
@@ -128,11 +135,23 @@ std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<Sc
   if (device.kind == DeviceKind::cpu) {
     std::vector<build::CppJob> jobs;
     for (const ScheduledKernel* k : distinct) jobs.push_back({k->symbol, k->source});
-    return session.kernels().build_or_load_all(jobs, stats);
+    return {session.kernels().build_or_load_all(jobs, stats), {}};
   }
   std::vector<build::TritonJob> jobs;
   for (const ScheduledKernel* k : distinct) jobs.push_back(codegen::job_of(*k->triton));
-  return session.gpu_kernels().build_or_load_all(jobs, device, stats);
+  BuiltKernels built;
+  try {
+    for (build::GpuKernel& k : session.gpu_kernels().build_or_load_all(jobs, device, stats)) {
+      built.modules.push_back(std::move(k.module));
+      built.resources.push_back(k.resources);
+    }
+  } catch (const build::TritonRefusal& refusal) {
+    const auto it =
+        std::ranges::find_if(distinct, [&](const ScheduledKernel* k) { return k->source == refusal.job().text; });
+    report_refusal(refusal, it == distinct.end() ? std::vector<loop::Origin>{} : (*it)->operators,
+                   session.gpu_kernels().compiler().python());
+  }
+  return built;
 }
 
 }  // namespace stax::compiler

@@ -17,6 +17,7 @@ struct ScheduledKernel {
   std::string symbol, source;
   int code = -1;                                            // position among the distinct sources
   std::shared_ptr<const codegen::TritonKernelText> triton;  // GPU; shared by kernels of equal code
+  std::vector<loop::Origin> operators;                      // GPU: by value, the user's operator (unnamed: none)
 };
 
 // What the launches of a program may count on.
@@ -32,9 +33,12 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
                                           const Promises& promises = {});
 // The schedule in the names of the program, as its text has it.
 schedule::KernelSchedule program_schedule(const ScheduledKernel& k);
-// The code of the kernels, in the order of `code`.
-std::vector<std::shared_ptr<runtime::Module>> build_modules(const std::vector<ScheduledKernel>& kernels,
-                                                            Session& session, Device device = {},
-                                                            build::KernelStoreStats* stats = nullptr);
+// In the order of `code`.
+struct BuiltKernels {
+  std::vector<std::shared_ptr<runtime::Module>> modules;
+  std::vector<build::KernelResources> resources;  // of kernels of a GPU
+};
+BuiltKernels build_kernels(const std::vector<ScheduledKernel>& kernels, Session& session, Device device = {},
+                           build::KernelStoreStats* stats = nullptr);
 
 }  // namespace stax::compiler

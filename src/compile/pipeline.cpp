@@ -172,14 +172,14 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
   });
 
   build::KernelStoreStats stats;
-  std::vector<std::shared_ptr<runtime::Module>> modules = build_modules(kernels, session, device, &stats);
+  BuiltKernels built = build_kernels(kernels, session, device, &stats);
   if (fresh) session.remember(*fresh);
   stages.done("build", [] { return std::string(); });
 
   plan::Plan plan = assemble(g, fused.program, kernels, call.guards);
   stages.done("plan", [&] { return listing(plan); });
 
-  auto artifact = std::make_shared<Artifact>(Artifact{plan::Executable(std::move(plan), std::move(modules)),
+  auto artifact = std::make_shared<Artifact>(Artifact{plan::Executable(std::move(plan), std::move(built.modules)),
                                                       {},
                                                       {},
                                                       {},
@@ -189,7 +189,7 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
                                                       0,
                                                       stats.built,
                                                       stats.disk_hits + stats.live_hits});
-  describe(*artifact, fused, kernels);
+  describe(*artifact, fused, kernels, built.resources);
   artifact->times = std::move(times);
   return artifact;
 }

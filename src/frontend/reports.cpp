@@ -14,7 +14,12 @@ ArtifactInfo info_of(const Entry& entry) {
   const compiler::Artifact& a = *entry.artifact;
   ArtifactInfo info;
   info.guards = a.guards;
-  for (const compiler::KernelReport& k : a.kernels) info.kernels.push_back({k.name, k.source, k.loops, k.schedule});
+  for (const compiler::KernelReport& k : a.kernels) {
+    KernelInfo& kernel = info.kernels.emplace_back(KernelInfo{k.name, k.source, k.loops, k.schedule, {}});
+    if (!k.gpu) continue;
+    const build::KernelResources& r = k.gpu->resources;
+    kernel.gpu = GpuKernelInfo{k.gpu->grid, 32 * r.warps, r.registers, r.shared, r.spills, r.stack};
+  }
   for (const plan::Buffer& b : a.executable.plan().buffers)
     if (b.kind == plan::BufferKind::temporary)
       info.buffers.push_back(fmt::format("{} {} bytes {}", b.name, to_text(b.dtype), symbolic::to_string(b.bytes)));

@@ -97,7 +97,7 @@ plan::Executable build_program(const loop::Program& p, const std::vector<schedul
   compiler::Session& session = compiler::Session::of({});
   const auto kernels = compiler::emit_kernels(p, session.cpu_target(), schedules);
   plan::Plan plan = plan_of(p, kernels);
-  return plan::Executable(std::move(plan), compiler::build_modules(kernels, session));
+  return plan::Executable(std::move(plan), compiler::build_kernels(kernels, session).modules);
 }
 
 std::string summary(const Result& result) {

@@ -6,6 +6,7 @@
 #include <boost/container/small_vector.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,17 @@ struct CompiledStats {
   std::uint64_t fallbacks = 0;      // calls that ran uncompiled
 };
 
+// How a kernel runs on a GPU.
+struct GpuKernelInfo {
+  std::string grid;                      // programs, over the sizes
+  int threads = 0;                       // of a program
+  int registers = 0;                     // of a thread
+  std::int64_t shared_bytes = 0;         // of a program
+  int spill_bytes = 0, stack_bytes = 0;  // of a thread
+};
 struct KernelInfo {
   std::string name, source, loops, schedule;
+  std::optional<GpuKernelInfo> gpu;  // none on the CPU
 };
 struct ArtifactInfo {
   std::vector<std::string> guards;   // each with its reason and place

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/subprocess.h"
 #include "build/triton_compiler.h"
 #include "cache/store.h"
 
@@ -222,6 +223,86 @@ TEST_F(RealTriton, CompilesAndRefuses) {
   const std::string text = message_of(compiler_, j);
   EXPECT_TRUE(contains(text, "at operator 'add'") && contains(text, "loud")) << text;
   EXPECT_EQ(compiler_.stats().started, 1U);
+}
+
+const char* const kWithHelper = R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def helper(x):
+    return x.to(tl.float99)
+
+@triton.jit
+def f(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v0 = tl.load(x + i)  # load of gelu
+    v1 = helper(v0)  # cast of gelu
+    tl.store(x + i, v1)
+)";
+
+TritonJob with_helper() {
+  TritonJob j = job(kWithHelper);
+  j.parameters = {{"x", "*fp32", 16}};
+  j.constants = {{"N", 128}};
+  return j;
+}
+
+// The kernel's statement and the helper's fault.
+TEST_F(RealTriton, FaultsOfHelpersAreTold) {
+  try {
+    (void)compiler_.compile(with_helper());
+    FAIL();
+  } catch (const TritonRefusal& refusal) {
+    EXPECT_EQ(refusal.statement(), "v1 = helper(v0)  # cast of gelu");
+    EXPECT_TRUE(contains(refusal.problem(), "float99")) << refusal.problem();
+  }
+}
+
+base::ProcessResult run_program(const TritonJob& j) {
+  const base::TempDir dir("stax-test");
+  const std::string path = (dir.path() / "kernel.py").string();
+  base::write_file_atomic(path, triton_program(j));
+  base::ProcessOptions options;
+  options.argv = {STAX_SOURCE_DIR "/.venv/bin/python3", path};
+  options.directory = dir.path().string();
+  return base::run_process(options);
+}
+
+TEST_F(RealTriton, ProgramsReproduceARefusal) {
+  const base::ProcessResult r = run_program(with_helper());
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_TRUE(contains(r.err, "float99") && contains(r.err, "CompilationError")) << r.err;
+}
+
+TEST_F(RealTriton, ProgramsTakeQuotesAndBackslashes) {
+  for (const char* comment : {"", "# it's \"quoted\"\n", "# ''' \n", "# \\ \\n\n"}) {
+    SCOPED_TRACE(comment);
+    TritonJob j = with_helper();
+    j.name = "red_\"it's\"";
+    j.text.replace(j.text.find("float99"), 7, "float16");
+    j.text += comment;
+    const base::ProcessResult r = run_program(j);
+    EXPECT_TRUE(r.ok() && contains(r.out, "compiled: ")) << r.describe() << r.err;
+  }
+}
+
+TEST_F(RealTriton, TheAssemblersWordIsKept) {
+  TritonJob j = job(R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def f(x):
+    v0 = tl.load(x)
+    v1 = tl.inline_asm_elementwise("no.such.instruction $0, $1;", "=r,r", [v0], dtype=tl.int32, is_pure=False, pack=1)
+    tl.store(x, v1)
+)");
+  j.parameters = {{"x", "*i32", 16}};
+  const std::string text = message_of(compiler_, j);
+  EXPECT_TRUE(contains(text, "Triton refused kernel red_sum: ") && contains(text, "ptxas") &&
+              contains(text, "Unknown modifier '.such'"))
+      << text;
 }
 
 }  // namespace

@@ -74,7 +74,13 @@ TEST(NullPolicy, ReportsSpeakOfTheGpu) {
   const std::string text = f.explain(on_null(8, 4096));
   EXPECT_NE(text.find("schedule triton"), std::string::npos) << text;
   EXPECT_NE(text.find("promise where s1 <= 4096 because"), std::string::npos) << text;
-  EXPECT_NE(f.artifacts().at(0).kernels.at(0).source.find("@triton.jit"), std::string::npos);
+  const KernelInfo kernel = f.artifacts().at(0).kernels.at(0);
+  EXPECT_NE(kernel.source.find("@triton.jit"), std::string::npos);
+  ASSERT_TRUE(kernel.gpu);
+  EXPECT_EQ(kernel.gpu->threads % 32, 0);
+  EXPECT_GT(kernel.gpu->registers, 0);
+  EXPECT_EQ(kernel.gpu->spill_bytes, 0);
+  EXPECT_NE(text.find(" registers a thread"), std::string::npos) << text;
 }
 
 TEST(NullPolicy, LaunchesAreCountedAndValuesCannotBeRead) {
