@@ -27,11 +27,12 @@ std::string find_compiler(const std::string& wanted) {
   const std::string named = !wanted.empty() ? wanted : base::env_text("STAX_CXX").value_or("");
   if (!named.empty()) {
     if (auto path = base::find_program(named)) return *path;
-    throw UserError(fmt::format("the C++ compiler '{}' does not exist or cannot be run", named), {}, kInstall);
+    throw CompilerError(fmt::format("the C++ compiler '{}' does not exist or cannot be run", named), {}, kInstall);
   }
   for (const char* name : {"g++", "c++"})
     if (auto path = base::find_program(name)) return *path;
-  throw UserError("there is no C++ compiler (looked for g++ and c++ in PATH), which CPU kernels need", {}, kInstall);
+  throw CompilerError("there is no C++ compiler (looked for g++ and c++ in PATH), which CPU kernels need", {},
+                      kInstall);
 }
 
 std::string file_identity(const fs::path& path) {
@@ -50,7 +51,7 @@ std::string run_version(const std::string& path) {
   options.timeout = std::chrono::seconds(20);
   const base::ProcessResult result = base::run_process(options);
   if (!result.ok())
-    throw UserError(fmt::format("the C++ compiler {} does not work: {}", path, result.describe()), {}, kInstall);
+    throw CompilerError(fmt::format("the C++ compiler {} does not work: {}", path, result.describe()), {}, kInstall);
   return first_line(result.out);
 }
 
@@ -121,17 +122,19 @@ int gnu_version(const std::string& path) {
   return std::atoi(result.out.c_str() + at + kMacro.size());
 }
 
-// Throws UserError unless a kernel failed to compile by its own fault.
+// Throws CompilerError unless a kernel failed to compile by its own fault.
 void blame(const std::string& path, const base::ProcessResult& result, const std::string& kernel) {
   if (const std::string cause = outside_cause(result); !cause.empty())
-    throw UserError(fmt::format("the C++ compiler {} on kernel {}", cause, kernel), {},
-                    "Free memory, or space in the directory of temporary files (TMPDIR)");
+    throw CompilerError(fmt::format("the C++ compiler {} on kernel {}", cause, kernel), {},
+                        "Free memory, or space in the directory of temporary files (TMPDIR)");
   if (gnu_version(path) < kOldestGnu)
-    throw UserError(
+    throw CompilerError(
         fmt::format("the C++ compiler {} ({}) is not GNU C++ {} or newer, for which CPU kernels are written", path,
                     run_version(path), kOldestGnu),
         {}, kInstall);
 }
+
+const char* const kLeast = "extern \"C\" int stax_least() { return 0; }\n";
 
 }  // namespace
 
@@ -147,30 +150,44 @@ CppCompiler::CppCompiler(CppOptions options) : options_(std::move(options)) {
 
 std::string CppCompiler::version() const { return run_version(path_); }
 
-std::string CppCompiler::compile(const CppJob& job) const {
-  const base::TempDir folder("stax-build");
-  const fs::path source = folder.path() / (file_stem(job.name) + ".cpp"), object = folder.path() / "kernel.so";
-  { base::write_file_atomic(source, job.source); }
+base::ProcessResult CppCompiler::run(const fs::path& folder, const fs::path& source, const fs::path& object) const {
   base::ProcessOptions process;
   process.argv = {path_};
   process.argv.insert(process.argv.end(), flags_.begin(), flags_.end());
   for (const char* a : {"-o", object.c_str(), source.c_str(), "-lgomp", "-lm", "-lgcc"}) process.argv.emplace_back(a);
-  process.set_env = {{"LC_ALL", "C"}};
-  process.directory = folder.path().string();
+  process.set_env = {{"LC_ALL", "C"}, {"TMPDIR", folder.string()}};
+  process.directory = folder.string();
   process.timeout = options_.timeout;
-  const base::ProcessResult result = base::run_process(process);
+  try {
+    return base::run_process(process);
+  } catch (const UserError& e) {  // it was there when this object was made
+    throw CompilerError(fmt::format("the C++ compiler {} does not work: {}", path_, e.problem()), {}, kInstall);
+  }
+}
+
+std::string CppCompiler::compile(const CppJob& job) const {
+  const base::TempDir folder("stax-build");
+  const fs::path source = folder.path() / (file_stem(job.name) + ".cpp"), object = folder.path() / "kernel.so";
+  base::write_file_atomic(source, job.source);
+  const base::ProcessResult result = run(folder.path(), source, object);
   if (base::log_enabled(base::LogLevel::debug))
     base::log(base::LogLevel::debug, fmt::format("compiled {} in {:.0f} ms", job.name, result.seconds * 1e3));
   if (result.timed_out)
-    throw UserError(fmt::format("the C++ compiler {} on kernel {}", result.describe(), job.name), {},
-                    "The machine may be overloaded; set STAX_COMPILE_JOBS to a smaller number.");
+    throw CompilerError(fmt::format("the C++ compiler {} on kernel {}", result.describe(), job.name), {},
+                        "The machine may be overloaded; set STAX_COMPILE_JOBS to a smaller number.");
   if (!result.ok()) {
     blame(path_, result, job.name);
+    // A kernel is at fault only where another source compiles.
+    base::write_file_atomic(source, kLeast);
+    if (const base::ProcessResult least = run(folder.path(), source, object); !least.ok())
+      throw CompilerError(fmt::format("the C++ compiler {} does not work: {}, whatever it is given: {}", path_,
+                                      least.describe(), first_line(least.err)),
+                          {}, kInstall);
     throw InternalError(fmt::format("the C++ compiler refused kernel {} ({}):\n{}The source is kept in {}", job.name,
                                     result.describe(), first_diagnostics(result.err), keep_source(job)));
   }
   if (!fs::exists(object))
-    throw UserError(fmt::format("the C++ compiler {} ended well but wrote no object file", path_), {}, kInstall);
+    throw CompilerError(fmt::format("the C++ compiler {} ended well but wrote no object file", path_), {}, kInstall);
   return base::read_file(object);
 }
 

@@ -1,11 +1,15 @@
 // The system's C++ compiler: source text of kernels to shared objects.
 #pragma once
+#include <stax/base/error.h>
+
 #include <chrono>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/subprocess.h"
 #include "runtime/cpu/isa.h"
 
 namespace stax::build {
@@ -24,10 +28,16 @@ struct CppOptions {
   int jobs = 0;  // compiler processes at the same time; 0: STAX_COMPILE_JOBS, else the usable cores
 };
 
+// There is no compiler, or it does not do its work on this machine: no fault of the kernel.
+class CompilerError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 // Immutable and thread-safe.
 class CppCompiler {
  public:
-  // UserError that says what to install when there is no compiler. Starts no process.
+  // CompilerError that says what to install when there is no compiler. Starts no process.
   explicit CppCompiler(CppOptions options = {});
 
   const std::string& path() const { return path_; }
@@ -40,12 +50,15 @@ class CppCompiler {
   std::string version() const;
 
   // The shared object's bytes. InternalError with the first diagnostics and the place where the source was kept when it
-  // does not compile; UserError on a timeout or when the compiler cannot be run.
+  // does not compile; CompilerError when the compiler cannot be run, works on nothing, or ran out of time or space.
   std::string compile(const CppJob& job) const;
   // In parallel, results in order; the first error is thrown after all have ended.
   std::vector<std::string> compile_all(std::span<const CppJob> jobs) const;
 
  private:
+  base::ProcessResult run(const std::filesystem::path& folder, const std::filesystem::path& source,
+                          const std::filesystem::path& object) const;
+
   CppOptions options_;
   std::string path_, identity_;
   std::vector<std::string> flags_;

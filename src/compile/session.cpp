@@ -2,7 +2,9 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
+#include "base/log.h"
 #include "build/cpp_compiler.h"
 #include "cache/store.h"
 #include "runtime/cpu/cache_sizes.h"
@@ -14,6 +16,8 @@ namespace stax::compiler {
 
 struct Session::Impl {
   std::string cache_dir;
+  std::mutex mutex;
+  std::set<std::string> warned;
   std::once_flag disk_once, cpu_once, gpu_once;
   std::unique_ptr<cache::Store> disk;
   std::unique_ptr<build::CppCompiler> compiler;
@@ -66,11 +70,12 @@ void Session::remember(const base::Digest& content) {
   impl_->store()->put(content, std::span(&blob, 1));
 }
 
-void Session::require_compiler(Device device) {
-  if (device.kind == DeviceKind::cpu)
-    (void)kernels();
-  else
-    (void)gpu_kernels();
+void Session::warn_once(const std::string& text) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (!impl_->warned.insert(text).second) return;
+  }
+  base::log(base::LogLevel::warn, text);
 }
 
 schedule::CpuTarget Session::cpu_target() const {

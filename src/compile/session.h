@@ -24,8 +24,8 @@ class Session {
   schedule::CpuTarget cpu_target() const;
   // DeviceError when the machine lacks the device.
   schedule::Target target(Device device) const;
-  // UserError when nothing can be compiled for the device.
-  void require_compiler(Device device);
+  // Once for each text.
+  void warn_once(const std::string& text);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "build/cpp_compiler.h"
 #include "frontend/core_impl.h"
 #include "plan/facts.h"
 
@@ -209,15 +210,6 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
       return nullptr;
     }
     const Device device = compiler::device_of(*entry->graph);
-    try {
-      session.require_compiler(device);
-    } catch (const UserError& e) {
-      if (options.strict_native || options.fullgraph) throw;
-      std::unique_lock lock(mutex);
-      groups[key].eager_reason = e.what();
-      base::log(base::LogLevel::warn, fmt::format("{}; the function runs uncompiled", e.what()));
-      return nullptr;
-    }
     compiler::CallFacts call{std::move(extra), {}};
     const FlatArgs args(leaves, entry->captured);
     if (device.kind != DeviceKind::cpu) call.unaligned = unaligned_tensors(args);
@@ -229,6 +221,13 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     if (device.kind != DeviceKind::cpu && !entry->artifact->executable.check(args.view(), &why))
       throw InternalError(
           fmt::format("{}: the artifact does not serve the call that it was made for: {}", name, why.text));
+  } catch (const build::CompilerError& e) {
+    if (options.strict_native || options.fullgraph) throw;
+    session.warn_once(
+        fmt::format("{}; what needs it runs uncompiled, unless strict_native or fullgraph forbids it", e.what()));
+    std::unique_lock lock(mutex);
+    groups[key].eager_reason = e.what();
+    return nullptr;
   } catch (const GraphBreak& b) {
     std::unique_lock lock(mutex);
     groups[key].eager_reason = b.reason + (b.where.known() ? " at " + to_string(b.where) : "");

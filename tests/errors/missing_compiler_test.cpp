@@ -23,7 +23,8 @@ TEST(MissingCompiler, OtherwiseTheFunctionRunsUncompiledWithAWarning) {
   EXPECT_EQ(f(ones({3})).to_vector<float>(), (std::vector<float>{3, 3, 3}));
   EXPECT_EQ(f(ones({3})).to_vector<float>(), (std::vector<float>{3, 3, 3}));
   EXPECT_EQ(f.stats().fallbacks, 2U);
-  EXPECT_EQ(log.text(), "[warn] " + kProblem + "; the function runs uncompiled\n");
+  EXPECT_EQ(log.text(),
+            "[warn] " + kProblem + "; what needs it runs uncompiled, unless strict_native or fullgraph forbids it\n");
 }
 
 TEST(MissingCompiler, DoctorSaysSoAndFails) {
