@@ -22,6 +22,14 @@ UserError::UserError(std::string what, SourceLoc where, std::string remedy)
       remedy_(std::move(remedy)),
       where_(std::move(where)) {}
 
+OutOfMemory::OutOfMemory(std::string problem, std::string holders, std::string remedy, Bytes bytes, SourceLoc where)
+    : DeviceError(compose(problem, where, holders + ". " + remedy)),
+      problem_(std::move(problem)),
+      holders_(std::move(holders)),
+      remedy_(std::move(remedy)),
+      bytes_(bytes),
+      where_(std::move(where)) {}
+
 namespace base {
 void check_failed(const char* condition, const char* file, int line, const std::string& message) {
   throw InternalError(fmt::format("{}:{}: {} (check failed: {})", file, line, message, condition));

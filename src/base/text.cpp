@@ -7,6 +7,13 @@
 
 namespace stax::base {
 
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  if (bytes >= 1024 * kMiB) return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / double(1024 * kMiB));
+  if (bytes >= kMiB) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / double(kMiB));
+  return fmt::format("{} bytes", bytes);
+}
+
 TextWriter& TextWriter::write(std::string_view text) {
   while (!text.empty()) {
     if (text.front() == '\n') {

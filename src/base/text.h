@@ -8,6 +8,9 @@
 
 namespace stax::base {
 
+// "1.50 GiB", "3.0 MiB", "512 bytes".
+std::string bytes_text(std::uint64_t bytes);
+
 // Builds text line by line. Indentation applies to the start of every line that is written.
 class TextWriter {
  public:

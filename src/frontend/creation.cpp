@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "frontend/dispatch.h"
+#include "frontend/placed.h"
 #include "runtime/device_runtime.h"
 #include "runtime/transfer.h"
 
@@ -14,6 +15,7 @@ namespace stax {
 
 using frontend::apply_one;
 using frontend::attribute;
+using frontend::placed;
 
 namespace {
 std::mutex device_mutex;
@@ -116,13 +118,13 @@ std::vector<std::int64_t> numbers(const Shape& shape, const char* what, const So
 
 Tensor frontend::from_memory(const void* data, std::size_t count, Dtype dtype, const Shape& shape, Where where) {
   const std::vector<std::int64_t> sizes = numbers(shape, "from_vector", where);
-  Array a = Array::empty(std::span<const std::int64_t>(sizes), dtype);
+  Array a = placed("from_vector", where, [&] { return Array::empty(std::span<const std::int64_t>(sizes), dtype); });
   if (static_cast<std::size_t>(a.numel()) != count)
     throw UserError(
         fmt::format("from_vector: {} values for shape {} of {} elements", count, to_string(shape), a.numel()), where,
         "The element counts must be equal");
   if (count) std::memcpy(a.data(), data, count * static_cast<std::size_t>(byte_size(dtype)));
-  return Tensor(runtime::moved_to(a, default_device()));
+  return placed("from_vector", where, [&] { return Tensor(runtime::moved_to(a, default_device())); });
 }
 
 Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
@@ -137,7 +139,8 @@ Tensor from_blob(void* data, const Shape& shape, Dtype dtype) {
 }
 
 Tensor load_npy(const std::string& path, Where where) {
-  return Tensor(runtime::moved_to(io::load_npy(path, where), default_device()));
+  return placed("load_npy", where,
+                [&] { return Tensor(runtime::moved_to(io::load_npy(path, where), default_device())); });
 }
 void save_npy(const std::string& path, const Tensor& t, Where where) {
   io::save_npy(path, runtime::on_host(t.array(where)), where);
@@ -146,7 +149,7 @@ std::map<std::string, Tensor> load_safetensors(const std::string& path, Where wh
   std::map<std::string, Tensor> result;
   const Device device = default_device();
   for (const auto& [name, array] : io::load_safetensors(path, where))
-    result.emplace(name, Tensor(runtime::moved_to(array, device)));
+    result.emplace(name, placed("load_safetensors", where, [&] { return Tensor(runtime::moved_to(array, device)); }));
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "frontend/core_impl.h"
 #include "frontend/dispatch.h"
+#include "frontend/placed.h"
 #include "graph/interpret.h"
 #include "runtime/device_runtime.h"
 #include "runtime/transfer.h"
@@ -109,10 +110,8 @@ std::int64_t result_elements(const graph::OpDef& op, const graph::Attributes& at
   return too_many ? std::numeric_limits<std::int64_t>::max() : n;
 }
 
-}  // namespace
-
-std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>& operands,
-                              const graph::Attributes& attributes, const SourceLoc& where) {
+std::vector<Tensor> run(const graph::OpDef& op, const std::vector<Operand>& operands,
+                        const graph::Attributes& attributes, const SourceLoc& where) {
   std::int64_t elements = result_elements(op, attributes);
   bool has_tensors = false;
   for (const Operand& o : operands) {
@@ -147,6 +146,13 @@ std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>
   if (!core_of(op.name + ";" + attribute_key(attributes), op.name).call(leaves, runner, outputs))
     return run_reference(op, operands, attributes, device, where);
   return outputs;
+}
+
+}  // namespace
+
+std::vector<Tensor> run_eager(const graph::OpDef& op, const std::vector<Operand>& operands,
+                              const graph::Attributes& attributes, const SourceLoc& where) {
+  return placed_operator(op.name, where, [&] { return run(op, operands, attributes, where); });
 }
 
 }  // namespace stax::frontend

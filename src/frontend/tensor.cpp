@@ -5,6 +5,7 @@
 
 #include "frontend/copy_fits.h"
 #include "frontend/dispatch.h"
+#include "frontend/placed.h"
 #include "frontend/trace.h"
 #include "runtime/device_runtime.h"
 #include "runtime/transfer.h"
@@ -162,7 +163,7 @@ Tensor Tensor::to(Device target, std::source_location where) const {
       throw UserError(problem, where, "Copy it before the call and pass the copy, or leave out fullgraph");
     throw frontend::GraphBreak{problem, where};
   }
-  return Tensor(runtime::moved_to(array(where), target));
+  return frontend::placed("to", where, [&] { return Tensor(runtime::moved_to(array(where), target)); });
 }
 
 Tensor Tensor::index(std::initializer_list<Index> items, std::source_location where) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "plan/facts.h"
@@ -95,6 +96,7 @@ class Run {
   void step(const MatmulCode& s);
   void step(const CopyCode& s);
   [[noreturn]] void raise(const LaunchCode& s) const;
+  CallMemory memory() const;
   void* address(const ViewCode& v, Dtype dtype) const;
   // Values of a view's sizes or strides, kept in `into`.
   std::span<const std::int64_t> sizes(const ViewCode& v, std::int64_t* into) const {
@@ -171,8 +173,26 @@ void Run::steps() {
   try {
     for (; i < code_.steps.size(); ++i) std::visit([this](const auto& one) { step(one); }, code_.steps[i]);
   } catch (const DeviceError& error) {
-    raise_in_step(plan_, i < code_.first_step ? 0 : i - code_.first_step, error);
+    const auto* alloc = std::get_if<AllocCode>(&code_.steps[i]);
+    raise_in_step(plan_, i < code_.first_step ? 0 : i - code_.first_step, alloc ? alloc->buffer : -1, error, memory());
   }
+}
+
+CallMemory Run::memory() const {
+  CallMemory m;
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const BufferState& b = buffers_[i];
+    if (b.temporary) m.temporaries += b.bytes;
+    if (b.storage) m.results += b.bytes;
+  }
+  std::vector<const Storage*> seen;
+  for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+    const Storage* s = args_.tensors[i]->storage().get();
+    if (std::ranges::find(seen, s) != seen.end()) continue;
+    seen.push_back(s);
+    m.arguments.emplace_back(plan_.inputs[i].name, s->bytes());
+  }
+  return m;
 }
 
 void Run::step(const AllocCode& s) {

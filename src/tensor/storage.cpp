@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace stax {
 
 std::uint64_t Storage::next_id() {
@@ -18,7 +20,9 @@ class MallocAllocator final : public Allocator {
  public:
   void* allocate(std::size_t bytes) override {
     void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!p) throw DeviceError(fmt::format("out of memory: {} bytes on cpu", bytes));
+    if (!p)
+      throw OutOfMemory(fmt::format("out of memory on cpu: asked for {}", base::bytes_text(bytes)),
+                        "The system gave no more", "Use smaller tensors", {bytes, 0, 0});
     return p;
   }
   void release(void* data, std::size_t) noexcept override { std::free(data); }

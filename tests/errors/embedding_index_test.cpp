@@ -26,6 +26,16 @@ TEST(EmbeddingIndex, WithSymbolicSizes) {
   EXPECT_EQ(message_of([&] { f(randn({7, 4}, 1), indices(8)); }), "embedding: index 8 is out of range [0, 7)" + place);
 }
 
+// The compiled operator is shared by all lines that use it.
+TEST(EmbeddingIndex, LargeOnesOutsideHaveTheirOwnLine) {
+  const Tensor large = randn({1 << 15, 4}, 1);
+  EXPECT_EQ(embedding(large, indices(9)).shape(), (Shape{2, 4}));
+  EXPECT_EQ(message_of([&] { embedding(large, indices(1 << 15)); }),
+            "embedding: index 32768 is out of range [0, 32768)" + at());
+  EXPECT_EQ(message_of([&] { embedding(large, indices(-1 << 16)); }),
+            "embedding: index -65536 is out of range [0, 32768)" + at());
+}
+
 TEST(EmbeddingIndex, Eager) {
   EXPECT_EQ(message_of([] { embedding(table, indices(10)); }), "embedding: index 10 is out of range [0, 10)" + at());
 }

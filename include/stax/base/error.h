@@ -1,5 +1,6 @@
 // The three kinds of error: the user's (UserError), a device's (DeviceError), and ours (InternalError).
 #pragma once
+#include <cstdint>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -44,6 +45,26 @@ class UserError : public Error {
 class DeviceError : public Error {
  public:
   using Error::Error;
+};
+
+// A device has no memory left. what() reads "<problem> at <file>:<line>. <holders>. <remedy>".
+class OutOfMemory : public DeviceError {
+ public:
+  struct Bytes {
+    std::uint64_t asked = 0, in_use = 0,
+                  cached = 0;  // in_use: all of Stax; cached: got from the system, used by nobody
+  };
+  OutOfMemory(std::string problem, std::string holders, std::string remedy, Bytes bytes, SourceLoc where = {});
+  const std::string& problem() const { return problem_; }  // "out of memory on cuda:0: asked for 2.00 GiB"
+  const std::string& holders() const { return holders_; }  // what holds the memory
+  const std::string& remedy() const { return remedy_; }
+  const Bytes& bytes() const { return bytes_; }
+  const SourceLoc& where() const { return where_; }
+
+ private:
+  std::string problem_, holders_, remedy_;
+  Bytes bytes_;
+  SourceLoc where_;
 };
 
 // A fault of Stax itself.

@@ -9,18 +9,15 @@
 #include <unordered_map>
 
 #include "base/env.h"
+#include "base/text.h"
 #include "runtime/cpu/poison.h"
 #include "runtime/cpu/small_blocks.h"
 
 namespace stax::runtime {
 
-namespace {
+using base::bytes_text;
 
-std::string bytes_text(std::size_t bytes) {
-  if (bytes >= std::size_t{1} << 30) return fmt::format("{} bytes ({:.2f} GiB)", bytes, double(bytes) / (1 << 30));
-  if (bytes >= std::size_t{1} << 20) return fmt::format("{} bytes ({:.1f} MiB)", bytes, double(bytes) / (1 << 20));
-  return fmt::format("{} bytes", bytes);
-}
+namespace {
 
 // Counters of one thread; others read them for statistics.
 struct ThreadState {
@@ -213,9 +210,14 @@ std::size_t CachingAllocator::Impl::release_cached() {
 
 void CachingAllocator::Impl::fail(std::size_t bytes) {
   const std::size_t used = in_use.load(), reserved = heap.reserved(), limit = heap.limit();
-  throw DeviceError(fmt::format("out of memory on {}: asked for {}, in use {}, cached {}{}", device, bytes_text(bytes),
-                                bytes_text(used), bytes_text(reserved > used ? reserved - used : 0),
-                                limit ? fmt::format(", limit {}", bytes_text(limit)) : std::string{}));
+  const std::size_t cached = reserved > used ? reserved - used : 0;
+  throw OutOfMemory(fmt::format("out of memory on {}: asked for {}", device, bytes_text(bytes)),
+                    fmt::format("Stax has {} in use and {} cached{}", bytes_text(used), bytes_text(cached),
+                                limit ? fmt::format(" (limit {})", bytes_text(limit)) : ""),
+                    limit
+                        ? "Drop tensors that are no longer needed, use smaller batches, or raise STAX_CPU_MEMORY_LIMIT"
+                        : "Drop tensors that are no longer needed, or use smaller batches",
+                    {bytes, used, cached});
 }
 
 CachingAllocator::CachingAllocator(std::size_t limit, std::string device_name)

@@ -7,10 +7,13 @@
 #include <mutex>
 #include <vector>
 
+#include "base/text.h"
 #include "runtime/cpu/caching_allocator.h"
 #include "runtime/cuda/block_table.h"
 
 namespace stax::runtime {
+
+using base::bytes_text;
 
 namespace {
 
@@ -19,12 +22,6 @@ constexpr std::size_t kSmallLimit = kMiB, kSmallSegment = 2 * kMiB, kSharedLimit
                       kSharedSegment = 20 * kMiB;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
-
-std::string bytes_text(std::size_t bytes) {
-  if (bytes >= 1024 * kMiB) return fmt::format("{:.2f} GiB", double(bytes) / double(1024 * kMiB));
-  if (bytes >= kMiB) return fmt::format("{:.1f} MiB", double(bytes) / double(kMiB));
-  return fmt::format("{} bytes", bytes);
-}
 
 }  // namespace
 
@@ -87,13 +84,15 @@ void DeviceAllocator::Impl::out_of_memory(std::size_t asked) {
   std::string largest;
   for (std::size_t i = 0; i < shown; ++i) largest += (i ? ", " : "; the largest: ") + bytes_text(sizes[i]);
   const SegmentSource::Memory memory = source.memory();
-  throw DeviceError(fmt::format(
-      "out of memory on {}: asked for {}. Stax holds {} blocks of {} in all{}; it has {} from the driver{}. The driver "
-      "has {} of {} free. Drop tensors that are no longer needed, use smaller batches, or end other programs on the "
-      "card",
-      device, bytes_text(asked), stats.blocks, bytes_text(stats.in_use), largest, bytes_text(stats.reserved),
-      stats.limit ? fmt::format(" (limit {})", bytes_text(stats.limit)) : "", bytes_text(memory.free),
-      bytes_text(memory.total)));
+  const std::string limit = stats.limit ? fmt::format(" (limit {})", bytes_text(stats.limit)) : "";
+  throw OutOfMemory(
+      fmt::format("out of memory on {}: asked for {}", device, bytes_text(asked)),
+      fmt::format("Stax holds {} blocks of {} in all{}; it has {} from the driver{}. The driver has {} of {} free",
+                  stats.blocks, bytes_text(stats.in_use), largest, bytes_text(stats.reserved), limit,
+                  bytes_text(memory.free), bytes_text(memory.total)),
+      stats.limit ? "Drop tensors that are no longer needed, use smaller batches, or raise STAX_CUDA_MEMORY_LIMIT"
+                  : "Drop tensors that are no longer needed, use smaller batches, or end other programs on the card",
+      {asked, stats.in_use, stats.reserved - stats.in_use});
 }
 
 void* DeviceAllocator::allocate(std::size_t bytes) {

@@ -25,7 +25,7 @@ plan @net {
 
 std::string message_at(const Plan& p, std::size_t step) {
   try {
-    raise_in_step(p, step, DeviceError("out of memory"));
+    raise_in_step(p, step, -1, DeviceError("launch failed"), {});
   } catch (const DeviceError& e) {
     return e.what();
   }
@@ -33,10 +33,37 @@ std::string message_at(const Plan& p, std::size_t step) {
 
 TEST(DeviceErrorsOfSteps, NameTheKernelAndThePlace) {
   const Plan p = plan_of(kTwoSteps);
-  EXPECT_EQ(message_at(p, 0), "out of memory (in kernel poi_exp, exp at main.cpp:7 of net)") << "allocated for it";
-  EXPECT_EQ(message_at(p, 1), "out of memory (in kernel poi_exp, exp at main.cpp:7 of net)");
-  EXPECT_EQ(message_at(p, 2), "out of memory (in library call matmul, matmul at main.cpp:8 of net)");
-  EXPECT_EQ(message_at(p, 3), "out of memory (in net)");
+  EXPECT_EQ(message_at(p, 0), "launch failed (in kernel poi_exp, exp of net at main.cpp:7)") << "of the next step";
+  EXPECT_EQ(message_at(p, 1), "launch failed (in kernel poi_exp, exp of net at main.cpp:7)");
+  EXPECT_EQ(message_at(p, 2), "launch failed (in library call matmul, matmul of net at main.cpp:8)");
+  EXPECT_EQ(message_at(p, 3), "launch failed (in net)");
+}
+
+TEST(DeviceErrorsOfSteps, LackOfMemoryNamesItsOwners) {
+  const Plan p = plan_of(kTwoSteps);
+  const std::uint64_t mib = 1 << 20;
+  const OutOfMemory error("out of memory on null: asked for 9 bytes", "Stax holds it", "Use less",
+                          {9, 20 * mib, 3 * mib});
+  const CallMemory memory{2 * mib, mib, {{"x", 4 * mib}, {"captured0", 5 * mib}}};
+  try {
+    raise_in_step(p, 0, 1, error, memory);  // the output, which the second step writes
+    FAIL();
+  } catch (const OutOfMemory& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "out of memory on null: asked for 9 bytes for b1 (in library call matmul, matmul of net) at main.cpp:8. "
+        "The call holds 2.0 MiB in temporaries, 1.0 MiB in results and 9.0 MiB in arguments and captured tensors "
+        "(captured0 5.0 MiB, x 4.0 MiB); other tensors hold 8.0 MiB; 3.0 MiB are cached. Stax holds it. Use less");
+    EXPECT_EQ(e.where().line, 8);
+  }
+  try {
+    raise_in_step(p, 1, -1, error, {});  // the library's own memory
+    FAIL();
+  } catch (const OutOfMemory& e) {
+    EXPECT_EQ(std::string(e.what()).find("out of memory on null: asked for 9 bytes (in kernel poi_exp, exp of net) at "
+                                         "main.cpp:7. "),
+              0U);
+  }
 }
 
 TEST(ReportsOfKernels, CountTheOriginsOfTheirLaunch) {

@@ -100,8 +100,8 @@ TEST(CachingAllocator, TheLimitIsKeptAndTheErrorSaysWhatHoldsTheMemory) {
   } catch (const DeviceError& e) {
     EXPECT_STREQ(
         e.what(),
-        "out of memory on cpu: asked for 9437184 bytes (9.0 MiB), in use 8392704 bytes (8.0 MiB), cached 0 bytes, "
-        "limit 16777216 bytes (16.0 MiB)");
+        "out of memory on cpu: asked for 9.0 MiB. Stax has 8.0 MiB in use and 0 bytes cached (limit 16.0 MiB). Drop "
+        "tensors that are no longer needed, use smaller batches, or raise STAX_CPU_MEMORY_LIMIT");
   }
   allocator.release(a, 8 << 20);
   // What is cached goes before the limit refuses.
