@@ -37,13 +37,19 @@ class TritonChooser {
   TritonSchedule run();
 
  private:
+  enum class Form { tile, units, columns, rows };
+  Form form() const;
   std::int64_t saved_bytes(Expr axis, Expr with = {}) const;
   int innermost_axis() const;
   bool has(ScalarOp op) const;
   bool reduces_columns(const loop::Phase& p) const;
-  std::vector<Expr> lengths_of_accesses() const;
+  struct Vectors {
+    Expr length;
+    std::int64_t elements;  // in 16 bytes
+  };
+  std::vector<Vectors> lengths_of_accesses() const;
   void promise();
-  bool promise_multiple(Expr size, Expr length);
+  bool promise_multiple(Expr size, const Vectors& v);
   void promise_short_rows();
   void choose_tile();
   void choose_rows();
@@ -55,6 +61,7 @@ class TritonChooser {
   const Kernel& k_;
   const Program& p_;
   const GpuTarget& target_;
+  Form form_ = Form::tile;
   TritonSchedule s_;
 };
 
@@ -95,30 +102,37 @@ int TritonChooser::innermost_axis() const {
   return best;
 }
 
-// What has to be a multiple of 16 for 16-byte accesses: the distances between rows, and the lengths along which
+// What has to be a multiple of 16 bytes for 16-byte accesses: the distances between rows, and the lengths along which
 // accesses are contiguous, since a mask must not cut a vector.
-std::vector<Expr> TritonChooser::lengths_of_accesses() const {
-  std::vector<Expr> lengths;
-  const auto look = [&](Expr index, const std::vector<loop::Axis>& axes) {
+std::vector<TritonChooser::Vectors> TritonChooser::lengths_of_accesses() const {
+  std::vector<Vectors> lengths;
+  const int last = innermost_axis();
+  const Expr fastest = last < 0 ? Expr() : k_.outer[static_cast<std::size_t>(last)].var;
+  // Whether vectors of an access run along an outer axis.
+  const auto runs_along = [&](Expr index, Expr axis) {
+    return form_ != Form::rows && (form_ != Form::tile || axis == fastest || symbolic::depends_on(index, fastest));
+  };
+  const auto look = [&](loop::BufferId b, Expr index, const std::vector<loop::Axis>& axes) {
+    const std::int64_t elements = 16 / byte_size(p_.buffers[static_cast<std::size_t>(b)].dtype);
     for (const loop::Axis& a : axes) {
       if (!symbolic::depends_on(index, a.var)) continue;
       const auto linear = symbolic::linear_in(index, a.var);
       if (!linear) continue;
-      if (!linear->coefficient.is_constant(1))
-        lengths.push_back(linear->coefficient);
-      else
-        lengths.push_back(a.extent);
+      const bool contiguous = linear->coefficient.is_constant(1);
+      if (contiguous && &axes == &k_.outer && !runs_along(index, a.var)) continue;
+      lengths.push_back({contiguous ? a.extent : linear->coefficient, elements});
     }
   };
   for (const loop::Phase& p : k_.phases) {
-    const auto both = [&](Expr index) {
-      look(index, k_.outer);
-      look(index, p.inner);
+    const auto both = [&](loop::BufferId b, Expr index) {
+      look(b, index, k_.outer);
+      look(b, index, p.inner);
     };
-    for (loop::ValueId v = p.begin; v < p.end; ++v)
-      if (k_.values[static_cast<std::size_t>(v)].op == ScalarOp::load)
-        both(k_.values[static_cast<std::size_t>(v)].index);
-    for (const loop::Store& s : p.stores) both(s.index);
+    for (loop::ValueId v = p.begin; v < p.end; ++v) {
+      const Value& x = k_.values[static_cast<std::size_t>(v)];
+      if (x.op == ScalarOp::load) both(x.buffer, x.index);
+    }
+    for (const loop::Store& s : p.stores) both(s.buffer, s.index);
   }
   return lengths;
 }
@@ -139,26 +153,26 @@ void TritonChooser::promise() {
   for (const loop::Buffer& b : p_.buffers)
     if (!b.sizes.empty()) add(b.sizes.back());
   for (Expr size : p_.sizes) add(size);
-  for (Expr length : lengths_of_accesses()) {
+  for (const Vectors& v : lengths_of_accesses()) {
     const symbolic::Facts known = loop::facts_of(s_, p_);
-    if (length.constant() || symbolic::multiple_of(length, &known) % 16 == 0) continue;
+    if (v.length.constant() || symbolic::multiple_of(v.length, &known) % v.elements == 0) continue;
     for (Expr size : order)
-      if (symbolic::depends_on(length, size) && promise_multiple(size, length)) break;
+      if (symbolic::depends_on(v.length, size) && promise_multiple(size, v)) break;
   }
 }
 
-// The least multiple of a size, true at its hint, that makes the length one of 16; parts of a row that was split need
-// as many times 16.
-bool TritonChooser::promise_multiple(Expr size, Expr length) {
+// The least multiple of a size, true at its hint, that makes the length one of whole vectors; parts of a row that was
+// split need as many times that.
+bool TritonChooser::promise_multiple(Expr size, const Vectors& v) {
   const auto hint = size.info().hint;
   if (!hint || *hint <= 0) return false;
-  for (std::int64_t multiple = 16; *hint % multiple == 0 && multiple <= kLargestMultiple; multiple *= 2) {
+  for (std::int64_t multiple = v.elements; *hint % multiple == 0 && multiple <= kLargestMultiple; multiple *= 2) {
     loop::TritonSchedule more = s_;
     auto it = std::ranges::find_if(more.promises, [&](const loop::SizePromise& q) { return q.size == size; });
     if (it == more.promises.end()) it = more.promises.insert(it, {size});
     it->multiple_of = std::max(it->multiple_of, multiple);
     const symbolic::Facts facts = loop::facts_of(more, p_);
-    if (symbolic::multiple_of(length, &facts) % 16 != 0) continue;
+    if (symbolic::multiple_of(v.length, &facts) % v.elements != 0) continue;
     s_.promises = std::move(more.promises);
     return true;
   }
@@ -265,9 +279,9 @@ void TritonChooser::choose_rows() {
     }
     longest = std::max(longest, phase.block);
   }
-  // Short rows share a program; about 2k elements a program, 32 elements a thread.
+  // Short rows share a program; 1k elements a warp, so that no row of theirs is shared by warps.
   if (!k_.outer.empty()) {
-    s_.x_block = std::clamp<std::int64_t>(2048 / longest, 1, 64);
+    s_.x_block = std::clamp<std::int64_t>(1024 / longest, 1, 64);
     s_.x_block = std::min(s_.x_block, power_at_least(units()));
     while (s_.x_block > 1 && units() / s_.x_block < 2 * target_.multiprocessors) s_.x_block /= 2;
   }
@@ -332,24 +346,30 @@ void TritonChooser::choose_hints() {
   }
 }
 
+TritonChooser::Form TritonChooser::form() const {
+  const auto first = std::find_if(k_.phases.begin(), k_.phases.end(), [](const auto& p) { return !p.inner.empty(); });
+  if (first == k_.phases.end()) return loop::is_pointwise(k_) ? Form::tile : Form::units;
+  return !has(ScalarOp::scan) && reduces_columns(*first) ? Form::columns : Form::rows;
+}
+
 TritonSchedule TritonChooser::run() {
   s_.phases.resize(k_.phases.size());
+  form_ = form();
   promise();
-  bool inner = false;
-  const loop::Phase* first = nullptr;
-  for (const loop::Phase& p : k_.phases) {
-    inner = inner || !p.inner.empty();
-    if (!first && !p.inner.empty()) first = &p;
-  }
-  if (!inner && loop::is_pointwise(k_)) {
-    choose_tile();
-  } else if (!inner) {
-    for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
-    s_.x_block = k_.outer.empty() ? 1 : 128;
-  } else if (!has(ScalarOp::scan) && reduces_columns(*first)) {
-    choose_columns();
-  } else {
-    choose_rows();
+  switch (form_) {
+    case Form::tile:
+      choose_tile();
+      break;
+    case Form::units:
+      for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
+      s_.x_block = k_.outer.empty() ? 1 : 128;
+      break;
+    case Form::columns:
+      choose_columns();
+      break;
+    case Form::rows:
+      choose_rows();
+      break;
   }
   choose_hints();
   s_.index_bits = loop::fits_32_bits(k_, p_, loop::facts_of(s_, p_)) ? 32 : 64;

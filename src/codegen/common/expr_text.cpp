@@ -47,13 +47,14 @@ std::string ExprText::binary(std::string_view pattern, Expr e, const SymbolNames
 // n / 4096 of a multiple of 65536 is n / 65536 * 16.
 std::string ExprText::quotient(Expr e, const SymbolNames& names) const {
   const std::string_view pattern = plain_division(e) ? spelling_.divide : spelling_.floor_divide;
-  const std::int64_t factor = spelling_.written_multiple;
   const auto divisor = e.operand(1).constant();
-  const bool multiple = factor > 1 && divisor && *divisor > 0 && *divisor <= INT64_MAX / factor &&
-                        symbolic::multiple_of(e.operand(0), &facts_) % (*divisor * factor) == 0;
-  if (!multiple) return binary(pattern, e, names);
-  const std::string shorter = fill_pattern(pattern, (*this)(e.operand(0), names), std::to_string(*divisor * factor));
-  return fmt::format("{} * {}", shorter, factor);
+  for (std::int64_t factor = spelling_.written_multiple; factor > 1; factor /= 2) {
+    if (!divisor || *divisor <= 0 || *divisor > INT64_MAX / factor) continue;
+    if (symbolic::multiple_of(e.operand(0), &facts_) % (*divisor * factor) != 0) continue;
+    const std::string shorter = fill_pattern(pattern, (*this)(e.operand(0), names), std::to_string(*divisor * factor));
+    return fmt::format("{} * {}", shorter, factor);
+  }
+  return binary(pattern, e, names);
 }
 
 // A factor, product or division; the sign of its coefficient is taken out.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <unordered_set>
 
@@ -140,9 +141,9 @@ std::vector<TritonParameter> TritonEmitter::parameters() const {
   if (needs_error_) all.push_back({TritonParameter::Kind::error, -1, "error", "*i64", 16});
   for (std::size_t i = 0; i < p_.sizes.size(); ++i) {
     if (!symbols.contains(p_.sizes[i])) continue;
-    const std::int64_t multiple = symbolic::multiple_of(p_.sizes[i], &facts_);
+    const std::int64_t multiple = std::gcd<std::int64_t>(symbolic::multiple_of(p_.sizes[i], &facts_), 16);
     all.push_back({TritonParameter::Kind::size, static_cast<int>(i), p_.sizes[i].name(), format("i{}", s_.index_bits),
-                   multiple % 16 == 0 ? 16 : 1});
+                   static_cast<int>(multiple)});
   }
   for (int s : scalars)
     all.push_back({TritonParameter::Kind::scalar, s, format("scalar{}", s),

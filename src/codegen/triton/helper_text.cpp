@@ -75,18 +75,25 @@ def stax_div(a, b):
         q = a / b
     return q
 )"},
-    // a / b where b is the sum of the a >= 0 along the row, so that a <= b: the quotient from the divisor's reciprocal
-    // in two parts and one correction (Markstein 1990). Correctly rounded while no remainder underflows: for a from
-    // 2^-100 on. Smaller ones are within one unit in the last place. Divisors beyond 2^-20 to 2^24 divide as usual.
+    // a / b where b is the sum of the a >= 0 along the row, from 1 to the length of a row, or NaN: the quotient from
+    // the
+    // divisor's reciprocal in two parts and one correction (Markstein 1990). Correctly rounded while no remainder
+    // underflows: for a from 2^-100 on. Smaller ones are within one unit in the last place.
+    {"stax_softmax_share", R"(
+def stax_softmax_share(a, b):
+    one = tl.full([], 1.0, tl.float32)
+    y = tl.div_rn(one, b)
+    minus = b * -1.0
+    rest = tl.fma(minus, y, one) * y
+    q = tl.fma(a, y, a * rest)
+    return tl.fma(tl.fma(minus, q, a), y, q)
+)"},
+    // The same for any sum: divisors beyond 2^-20 to 2^24 divide as usual.
     {"stax_share", R"(
 def stax_share(a, b):
     keys = (b.to(tl.uint32, bitcast=True) << 1) - tl.full([], 1795162112, tl.uint32)
     if tl.max(keys, axis=None) <= tl.full([], 738197504, tl.uint32):
-        one = tl.full([], 1.0, tl.float32)
-        y = tl.div_rn(one, b)
-        rest = tl.fma(-b, y, one) * y
-        q = tl.fma(a, y, a * rest)
-        q = tl.fma(-tl.fma(b, q, -a), y, q)
+        q = stax_softmax_share(a, b)
     else:
         q = tl.div_rn(a, b)
     return q
@@ -96,11 +103,39 @@ def stax_sign(x):
     s = (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
     return tl.where(x != x, x, s)
 )"},
+    // Within a unit in the last place.
+    {"stax_reciprocal", R"(
+def stax_reciprocal(x):
+    return tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+)"},
+    // e = e^-|x| as 2^n e^r, |r| <= ln(2) / 2, by a minimax polynomial, scaled by 2^(n + 64) first, so that it is
+    // rounded
+    // once; then 1 / (1 + e) or e / (1 + e), where what 1 + e and the quotient were rounded by is put back.
     {"stax_sigmoid", R"(
 def stax_sigmoid(x):
-    e = libdevice.exp(-tl.abs(x))
     one = tl.full([], 1.0, x.dtype)
-    return stax_div(tl.where(x < 0, e, one), one + e)
+    if x.dtype == tl.float32:
+        a = tl.minimum(tl.abs(x), 104.0, tl.PropagateNan.ALL)
+        k = tl.fma(a, -1.4426950216293335, 12583103.0)
+        n = k - 12583103.0
+        r = tl.fma(n, 1.9046542121259336e-09, tl.fma(n, -0.6931471824645996, a * -1.0))
+        p = tl.fma(r, 0.0013840398751199245, 0.00836934894323349)
+        p = tl.fma(p, r, 0.041668083518743515)
+        p = tl.fma(p, r, 0.16666515171527863)
+        p = tl.fma(p, r, 0.4999999403953552)
+        p = tl.fma(tl.fma(p, r, 1.0), r, 1.0)
+        e = p * (k.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True) * 5.421010862427522e-20
+        s = e + 1.0
+        lost = e - (s - 1.0)
+        above = tl.where(x < 0, e, one)
+        y = stax_reciprocal(s)
+        q = above * y
+        minus = q * -1.0
+        q = tl.fma(tl.fma(minus, lost, tl.fma(minus, s, above)), y, q)
+    else:
+        e = libdevice.exp(-tl.abs(x))
+        q = tl.where(x < 0, e, one) / (one + e)
+    return q
 )"},
     // Integer divisions: by zero gives 0, MIN / -1 wraps.
     {"stax_int_div", R"(

@@ -63,7 +63,8 @@ class TritonEmitter {
   void emit_bounded(const Site& site, ValueId id);
   void emit_random(const Site& site, ValueId id);
   void emit_operation(const Site& site, ValueId id);
-  bool is_share(const Value& v) const;
+  std::string_view share_pattern(const Value& v) const;
+  bool is_below_maximum(const Value& e) const;
   void emit_store(const Site& site, const Store& s);
   std::string cast_text(const std::string& x, Dtype from, Dtype to) const;
   std::string integer_text(Expr e) const;  // as a typed i64

@@ -145,14 +145,26 @@ std::string TritonEmitter::cast_text(const std::string& x, Dtype from, Dtype to)
   return format("{}.to({})", x, triton_type(to));
 }
 
-// Whether a value is x / sum of x along its row with x >= 0: most of a normalised row's arithmetic is this division.
-bool TritonEmitter::is_share(const Value& v) const {
-  if (v.op != ScalarOp::div || v.dtype != Dtype::f32) return false;
+// How to divide x by the sum of x along its row, where x >= 0: most of a normalised row's arithmetic is this division.
+// Empty where a value is something else.
+std::string_view TritonEmitter::share_pattern(const Value& v) const {
+  if (v.op != ScalarOp::div || v.dtype != Dtype::f32) return {};
+  if ((dims_of(v.args[0]) & kR) == 0 || dims_of(v.args[1]) != kX) return {};
+  constexpr std::string_view kSoftmax = "stax_softmax_share({0}, {1})", kAny = "stax_share({0}, {1})";
   const Value &a = value(v.args[0]), &b = value(v.args[1]);
-  return b.op == ScalarOp::combine && b.combine == CombineOp::sum &&
-         (b.args[0] == v.args[0] || same_value(k_, v.args[0], b.args[0])) &&
-         (a.op == ScalarOp::exp || a.op == ScalarOp::exp2 || a.op == ScalarOp::abs) && (dims_of(v.args[0]) & kR) != 0 &&
-         dims_of(v.args[1]) == kX;
+  if (b.op == ScalarOp::part && b.part == 1 && is_softmax_weight(k_, v.args[0], b.args[0])) return kSoftmax;
+  if (b.op != ScalarOp::combine || b.combine != CombineOp::sum) return {};
+  if (b.args[0] != v.args[0] && !same_value(k_, v.args[0], b.args[0])) return {};
+  if (is_below_maximum(a)) return kSoftmax;
+  return a.op == ScalarOp::exp || a.op == ScalarOp::exp2 || a.op == ScalarOp::abs ? kAny : std::string_view();
+}
+
+// Whether a value is e^(x - max x) along its row: one of them is 1.
+bool TritonEmitter::is_below_maximum(const Value& e) const {
+  if (e.op != ScalarOp::exp || value(e.args[0]).op != ScalarOp::sub) return false;
+  const Value &d = value(e.args[0]), &m = value(d.args[1]);
+  return m.op == ScalarOp::combine && m.combine == CombineOp::max &&
+         (m.args[0] == d.args[0] || same_value(k_, d.args[0], m.args[0]));
 }
 
 void TritonEmitter::emit_operation(const Site& site, ValueId id) {
@@ -170,7 +182,7 @@ void TritonEmitter::emit_operation(const Site& site, ValueId id) {
     out_.format_line("stax_raise(error, {0}, 2, {1}, {2}, 0)", block, v.origin,
                      broadcast_text(site, format("({} & 0).to(tl.int64)", a[1]), dims_of(v.args[1])));
   }
-  const std::string_view text = is_share(v) ? std::string_view("stax_share({0}, {1})") : pattern;
+  const std::string_view share = share_pattern(v), text = share.empty() ? pattern : share;
   line(format("v{} = {}", id, fill_pattern(text, a[0], a[1], a[2])), note(v));
 }
 

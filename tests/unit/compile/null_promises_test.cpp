@@ -1,20 +1,20 @@
-// What kernels count on is guarded: 16-byte addresses, sizes divisible by 16, rows that fit in registers.
+// What kernels count on is guarded: 16-byte addresses, rows of whole vectors, rows that fit in registers.
 #include "null_device.h"
 #include "plan/text.h"
 
 namespace stax::compiler::test {
 namespace {
 
-std::string softmax(std::int64_t rows, std::int64_t length) {
+std::string softmax(std::int64_t rows, std::int64_t length, Dtype dtype = Dtype::f32) {
   return fmt::format(R"(
-graph @softmax(x: f32[s0, s1]) {{
-  size s0 in [2, 281474976710655] hint {}
-  size s1 in [2, 281474976710655] hint {}
-  %0 = softmax(x, axis=-1) : f32[s0, s1]
+graph @softmax(x: {2}[s0, s1]) {{
+  size s0 in [2, 281474976710655] hint {0}
+  size s1 in [2, 281474976710655] hint {1}
+  %0 = softmax(x, axis=-1) : {2}[s0, s1]
   return %0
 }}
 )",
-                     rows, length);
+                     rows, length, to_text(dtype));
 }
 
 std::vector<std::string> promises_of(const Artifact& a) {
@@ -27,20 +27,29 @@ std::vector<std::string> promises_of(const Artifact& a) {
 TEST(NullPromises, RowsInRegistersAndWideAccesses) {
   STAX_NEED_TRITON();
   const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {}, session());
-  EXPECT_EQ(
-      promises_of(*artifact),
-      (std::vector<std::string>{
-          "aligned x 16 because 16-byte accesses were chosen because its address was a multiple of 16",
-          "where floormod(s1, 16) == 0 because 16-byte accesses were chosen because s1 = 4096 is a multiple of 16",
-          "where s1 <= 4096 because a row in registers was chosen because s1 = 4096 is at most 4096"}));
+  EXPECT_EQ(promises_of(*artifact),
+            (std::vector<std::string>{
+                "aligned x 16 because 16-byte accesses were chosen because its address was a multiple of 16",
+                "where floormod(s1, 4) == 0 because 16-byte accesses were chosen because s1 = 4096 is a multiple of 4",
+                "where s1 <= 4096 because a row in registers was chosen because s1 = 4096 is at most 4096"}));
   EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4096})})), "");
   EXPECT_EQ(missed(*artifact, Call({null_tensor({999, 2048})})), "");
-  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4000 - 1})})),
-            "floormod(s1, 16) == 0 failed: s1 is 3999 (16-byte accesses were chosen because s1 = 4096 is a multiple of "
-            "16)");
+  EXPECT_EQ(
+      missed(*artifact, Call({null_tensor({256, 4000 - 1})})),
+      "floormod(s1, 4) == 0 failed: s1 is 3999 (16-byte accesses were chosen because s1 = 4096 is a multiple of 4)");
   EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 8192})})),
             "s1 <= 4096 failed: s1 is 8192 (a row in registers was chosen because s1 = 4096 is at most 4096)");
   EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 4096}, Dtype::f32, 1)})).substr(0, 19), "aligned x 16 failed");
+}
+
+// Eight halves are a vector: rows of 1000 are whole ones.
+TEST(NullPromises, OfHalves) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(softmax(256, 1000, Dtype::bf16)), {}, session());
+  EXPECT_EQ(promises_of(*artifact)[1],
+            "where floormod(s1, 8) == 0 because 16-byte accesses were chosen because s1 = 1000 is a multiple of 8");
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({256, 1000}, Dtype::bf16)})), "");
+  EXPECT_NE(missed(*artifact, Call({null_tensor({256, 996}, Dtype::bf16)})), "");
 }
 
 TEST(NullPromises, OddLengthsGetNone) {
@@ -68,7 +77,7 @@ TEST(NullPromises, LaunchesSayWhatTheyCountOn) {
   STAX_NEED_TRITON();
   const auto artifact = compile_graph(null_graph(softmax(256, 4096)), {}, session());
   const std::string text = plan::to_text(artifact->executable.plan());
-  EXPECT_NE(text.find("promises (floormod(s1, 16) == 0, s1 <= 4096)"), std::string::npos) << text;
+  EXPECT_NE(text.find("promises (floormod(s1, 4) == 0, s1 <= 4096)"), std::string::npos) << text;
   plan::Plan unguarded = plan::parse_plan(text, std::make_shared<symbolic::Context>());
   std::erase_if(unguarded.guards, [](const plan::Guard& g) { return g.promise; });
   EXPECT_THROW(plan::verify(unguarded), InternalError);

@@ -263,6 +263,20 @@ return b1 [$0] strides (1)
 return b2 [$0] strides (1)
 )";
 
+constexpr const char* kSigmoid = R"(buffer b0: f32[$0, $1] input
+buffer b1: f32[$0, $1] output
+kernel poi_mul_sigmoid outer (i0 < $0, i1 < $1) {
+  phase {
+    %0 = load.f32 b0[$1*i0 + i1]
+    %1 = constant.f32 20.0
+    %2 = mul.f32 %0 %1
+    %3 = sigmoid.f32 %2
+    store b1[$1*i0 + i1] %3
+  }
+}
+return b1 [$0, $1] strides ($1, 1)
+)";
+
 constexpr const char* kRandom = R"(buffer b0: f32[$0, $1] output
 buffer b1: f32[$0, $1] output
 scalar c0: i64 "seed"
@@ -304,6 +318,7 @@ std::vector<TritonCase> make() {
   both("cumsum_of_one", kCumsum, "5", "1", 1e-5);
   both("negative_zeros", kNegativeZeros, "6", "64", 0);
   both("truth", kTruth, "6", "90", 0, true);
+  both("sigmoid", kSigmoid, "12", "90", 2e-7, true);
   both("random", kRandom, "12", "11", 0);
   all.push_back({"rows_large", head("rows", false) + fill(kRows, "16384", "8192"), {}, 0});
   std::string half = fill(kSoftmax, "32768", "4096");

@@ -1,5 +1,5 @@
 """Runs the launches of a folder (see triton_pack.h) in Triton's interpreter, with numpy for libdevice."""
-import os, sys
+import math, os, sys
 
 os.environ["TRITON_INTERPRET"] = "1"
 sys.modules["torch"] = None
@@ -10,6 +10,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, TensorHandle
 from triton.language.extra.cuda import libdevice
+import triton_repairs
 
 GridExecutor._init_args_hst = lambda self, args, kwargs: (args, kwargs)
 GridExecutor._restore_args_dev = lambda self, *rest: None
@@ -29,8 +30,25 @@ def elementwise(f):
 
 
 for name, f in dict(exp=np.exp, exp2=np.exp2, expm1=np.expm1, log=np.log, log2=np.log2, log1p=np.log1p, tanh=np.tanh, sin=np.sin, cos=np.cos,
-                    nearbyint=np.rint, trunc=np.trunc, pow=np.power, fmod=np.fmod, copysign=np.copysign).items():
+                    nearbyint=np.rint, trunc=np.trunc, pow=np.power, fmod=np.fmod, copysign=np.copysign,
+                    erf=np.vectorize(math.erf, otypes=[float]), floor=np.floor, ceil=np.ceil).items():
     setattr(libdevice, name, elementwise(f))
+
+
+def assembly(text, constraints, args, **ignored):
+    assert text == "rcp.approx.ftz.f32 $0, $1;", text
+    return elementwise(lambda x: 1.0 / x)(*args)
+
+
+tl.inline_asm_elementwise = assembly
+
+
+def fma(self, x, y, z):  # float32 rounded once, as on the card
+    data = x.data.astype(np.float64) * y.data.astype(np.float64) + z.data.astype(np.float64)
+    return TensorHandle(data.astype(z.data.dtype), z.dtype.scalar)
+
+
+interpreter.InterpreterBuilder.create_fma = fma
 
 
 class Buffer:
