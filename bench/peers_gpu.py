@@ -113,7 +113,7 @@ def memory():
     copy_row()
 
 
-def host_us(call, n=200, rounds=25):
+def host_us(call, n=100, rounds=25):
     with torch.no_grad():
         for _ in range(50):
             call()

@@ -100,16 +100,23 @@ double library_product_us() {
   library.layout_create(&weight, lt::kR32F, kWidth, kWidth, kWidth);
   library.layout_create(&rows, lt::kR32F, kWidth, kRows, kWidth);
   library.preference_create(&preference);
+  // What a plan's products ask for, so that the algorithm is theirs.
+  constexpr std::uint64_t kWorkspace = 32 << 20;
+  constexpr std::uint32_t kReduction = lt::kReduceInComputeType;
+  library.preference_set(preference, lt::kMaxWorkspace, &kWorkspace, sizeof kWorkspace);
+  library.preference_set(preference, lt::kReductionSchemes, &kReduction, sizeof kReduction);
   lt::Heuristic best{};
   int found = 0;
   library.heuristic(handle, product, weight, rows, rows, rows, preference, 1, &best, &found);
   const stax::Array w = stax::Array::empty({kWidth, kWidth}, stax::Dtype::f32, runtime.device());
   const stax::Array x = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
   const stax::Array y = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
+  const stax::Array workspace =
+      stax::Array::empty({static_cast<std::int64_t>(kWorkspace)}, stax::Dtype::u8, runtime.device());
   const float one = 1, zero = 0;
   const double us = host_us([&] {
     library.matmul(handle, product, &one, w.data(), weight, x.data(), rows, &zero, y.data(), rows, y.data(), rows,
-                   &best.algorithm, nullptr, 0, runtime.context().stream());
+                   &best.algorithm, workspace.data(), best.workspace, runtime.context().stream());
   });
   library.preference_destroy(preference);
   library.layout_destroy(rows);

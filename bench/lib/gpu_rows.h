@@ -16,8 +16,8 @@ stax::runtime::CudaRuntime& gpu();
 // Microseconds a call of work that queues `calls` equal calls: recorded as one graph, the median of 7 replays, by the
 // device's clock.
 double replay_us(const std::function<void()>& work, int calls);
-// Microseconds of the host a call, while the device keeps up: the best of 25 runs of `calls`.
-double host_us(const std::function<void()>& call, int calls = 200);
+// Microseconds of the host a call: the best of 25 runs of `calls`, whose launches the driver's queue of 1024 must hold.
+double host_us(const std::function<void()>& call, int calls = 100);
 
 // Microseconds of the host in the driver's own call that launches an empty kernel.
 double driver_launch_us();

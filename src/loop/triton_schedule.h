@@ -2,7 +2,7 @@
 // right for every size that its promises allow, and the promises are guarded by whoever launches the kernel.
 //
 //   schedule triton { x i0 / 1; warps 8; index 32; phase 0: persistent 1024, load last; phase 1: persistent 1024 }
-//   schedule triton { y i0 / 64; x i1 / 64; warps 8; index 64; phase 0; align b0; promise s1 % 16, s1 <= 4096 }
+//   schedule triton { y i0 / 64; x i1 / 64; warps 8; index 64; phase 0; align b0; promise s1 % 4, s1 <= 4096 }
 #pragma once
 #include <cstdint>
 #include <string>
