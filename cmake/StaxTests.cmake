@@ -72,10 +72,14 @@ function(stax_add_sweeps)
       stax_link_test_dependencies(${name})
     elseif(name MATCHES "^device_")  # what a GPU computes; skipped without one
       file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/sweep/device/*.cpp
-           ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp ${CMAKE_SOURCE_DIR}/tests/ops/op_case.cpp)
+           ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp ${CMAKE_SOURCE_DIR}/tests/ops/op_case.cpp
+           ${CMAKE_SOURCE_DIR}/tests/golden/examples.cpp)
       list(FILTER shared EXCLUDE REGEX "_test\\.cpp$")
+      if(NOT TARGET tool_common)
+        continue()
+      endif()
       add_executable(${name} EXCLUDE_FROM_ALL ${source} ${shared})
-      target_link_libraries(${name} PRIVATE stax stax_options)
+      target_link_libraries(${name} PRIVATE tool_common stax stax_options)
       target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
       stax_link_test_dependencies(${name})
     else()
