@@ -53,6 +53,7 @@ class TritonChooser {
   void promise_short_rows();
   void choose_tile();
   void choose_rows();
+  void choose_long_rows();
   void choose_columns();
   void choose_hints();
   std::int64_t units() const { return hint_of(k_.outer, kUnknown); }
@@ -287,6 +288,33 @@ void TritonChooser::choose_rows() {
   }
   const std::int64_t elements = s_.x_block * longest;
   s_.warps = static_cast<int>(std::clamp<std::int64_t>(elements / 1024, 1, longest > 8192 ? 16 : 8));
+  choose_long_rows();
+}
+
+// Rows that are read several times stay in the second-level cache where few programs are in flight: many warps a
+// program. Blocks are long, 64 bytes a thread, unless a phase needs many registers.
+void TritonChooser::choose_long_rows() {
+  int loops = 0, bytes = 2;
+  bool light = true;
+  for (std::size_t i = 0; i < k_.phases.size(); ++i) {
+    const loop::Phase& p = k_.phases[i];
+    if (s_.phases[i].form != InnerForm::looped) continue;
+    if (length(p) <= kLongestRow) return;
+    ++loops;
+    int loads = 0, accumulators = 0;
+    for (loop::ValueId v = p.begin; v < p.end; ++v) {
+      const Value& x = k_.values[static_cast<std::size_t>(v)];
+      if (x.op == ScalarOp::combine || x.op == ScalarOp::scan) accumulators += loop::info_of(x.combine).parts;
+      if (x.op != ScalarOp::load) continue;
+      ++loads;
+      bytes = std::max(bytes, byte_size(p_.buffers[static_cast<std::size_t>(x.buffer)].dtype));
+    }
+    light = light && loads <= 2 && accumulators <= 1;
+  }
+  if (loops < 2 || s_.x_block > 1) return;
+  for (loop::TritonPhase& phase : s_.phases)
+    if (phase.form == InnerForm::looped) phase.block = light ? 16384 : 4096;
+  s_.warps = light && bytes == 2 ? 16 : 32;
 }
 
 // Columns: tiles of 8 or more rows by a contiguous block of columns.
