@@ -72,7 +72,8 @@ struct ArgExtremum {
   std::int64_t part1() const { return index; }
 };
 
-// Chan's merge of (mean, sum of squared differences, count); one operand is (x, 0, 1).
+// Chan's merge of (mean, sum of squared differences, count); one operand is (x, 0, 1). The mean of infinities of one
+// sign is that infinity.
 template <class T, bool merges>
 struct Welford {
   using In = T;
@@ -82,7 +83,10 @@ struct Welford {
     const W other_mean = x[0][i], other_count = merges ? W(x[2][i]) : W(1);
     if (other_count == 0) return;
     const W total = count + other_count, delta = other_mean - mean;
-    mean = count == 0 ? other_mean : mean + delta * (other_count / total);
+    if (count == 0)
+      mean = other_mean;
+    else
+      mean += std::isfinite(delta) ? delta * (other_count / total) : other_mean;
     // An infinite element gives NaN, as its difference from the mean does.
     if constexpr (merges) {
       m2 = count == 0 ? W(x[1][i]) : m2 + W(x[1][i]) + delta * delta * (count * other_count / total);

@@ -118,7 +118,8 @@ std::optional<ScalarOp> parse_scalar_op(std::string_view name);
   X(argmin, 2, "(+inf or MAX, +inf index)", true, "(value, i64 index): the first NaN, else the first minimum") \
   X(any, 1, "false", true, "or")                                                                               \
   X(all, 1, "true", true, "and")                                                                               \
-  X(welford, 3, "(0, 0, 0)", true, "(mean, sum of squared differences, count) of the operand")                 \
+  X(welford, 3, "(0, 0, 0)", true,                                                                             \
+    "(mean, sum of squared differences, count) of the operand; an infinity makes the second NaN")              \
   X(online_softmax, 2, "(-inf, 0)", true, "(maximum m, sum of e^(x - m)); a row of -inf gives NaN when divided")
 
 enum class CombineOp : std::uint8_t {

@@ -83,7 +83,8 @@ void KernelEmitter::emit_scan(const Site& site, ValueId id, const Copy& copy) {
     const auto type = register_type(t);
     if (v.combine == CombineOp::welford)
       out_.format_line("v::welford_merge_one<{1}>(c{0}, c{0}_1, c{0}_2, s{0}_0[l], {2}, {3});", id, type,
-                       single ? "0" : format("s{}_1[l]", id), single ? "1" : format("s{}_2[l]", id));
+                       single ? format("s{0}_0[l] - s{0}_0[l]", id) : format("s{}_1[l]", id),
+                       single ? "1" : format("s{}_2[l]", id));
     else if (v.combine == CombineOp::online_softmax)
       out_.format_line("v::softmax_merge_one<{1}>(c{0}, c{0}_1, s{0}_0[l], {2});", id, type,
                        single ? "1" : format("s{}_1[l]", id));

@@ -77,8 +77,10 @@ std::vector<std::string> TritonEmitter::operands(const Site& site, const Value& 
     x.push_back(format("{0} - {0}", x[0]));  // NaN for an infinite element
     x.push_back(format("tl.full({}, 1.0, {})", shape_of(site, site.full), triton_type(v.dtype)));
   }
+  // NaN and infinity weigh NaN: a merge makes that of them, but the first element of a scan meets none.
   if (v.combine == CombineOp::online_softmax && x.size() == 1)
-    x.push_back(format("({} != float(\"-inf\")).to({})", x[0], triton_type(v.dtype)));
+    x.push_back(v.op == ScalarOp::scan ? format("tl.where({0} == float(\"-inf\"), 0.0, {0} - {0} + 1.0)", x[0])
+                                       : format("({} != float(\"-inf\")).to({})", x[0], triton_type(v.dtype)));
   return x;
 }
 

@@ -54,7 +54,8 @@ def stax_welford(mean1, m1, n1, mean2, m2, n2):
     n = n1 + n2
     ratio = stax_div(n2, n + (n == 0).to(n.dtype))
     delta = mean2 - mean1
-    mean = tl.where(n1 == 0, mean2, tl.where(n2 == 0, mean1, mean1 + delta * ratio))
+    merged = tl.where(delta - delta == 0, mean1 + delta * ratio, mean1 + mean2)
+    mean = tl.where(n1 == 0, mean2, tl.where(n2 == 0, mean1, merged))
     m = tl.where(n1 == 0, m2, tl.where(n2 == 0, m1, m1 + m2 + delta * delta * (n1 * ratio)))
     return mean, m, n
 )"},

@@ -196,6 +196,20 @@ double difference(const Array& a, const Array& b) {
   return worst;
 }
 
+std::string first_difference(const Array& actual, const Array& expected, double tolerance) {
+  std::string text;
+  for_each_index(std::span<const std::int64_t>(expected.sizes().data(), expected.sizes().size()),
+                 [&](std::span<const std::int64_t> i) {
+                   if (!text.empty()) return;
+                   const double x = read_f64(actual, i), y = read_f64(expected, i);
+                   const bool same = (std::isnan(x) && std::isnan(y)) ||
+                                     (x == y && (tolerance > 0 || std::signbit(x) == std::signbit(y))) ||
+                                     std::abs(x - y) <= tolerance * std::max(std::abs(y), 1.0);
+                   if (!same) text = fmt::format("[{}]: {}, not {}", fmt::join(i, ", "), x, y);
+                 });
+  return text;
+}
+
 void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) {
   if (!runtime::cpu_supports(vector_bytes == 64 ? "avx512" : vector_bytes == 32 ? "avx2" : "sse2")) GTEST_SKIP();
   std::vector<std::unique_ptr<Program>> programs;
@@ -247,7 +261,9 @@ void check_all(const std::vector<Check>& checks, int vector_bytes, int threads) 
       const auto actual = compiled.run(i, second, threads);
       ASSERT_EQ(expected.size(), actual.size());
       for (std::size_t o = 0; o < expected.size(); ++o)
-        EXPECT_LE(difference(actual[o], expected[o]), checks[i].tolerance) << "output " << o;
+        EXPECT_LE(difference(actual[o], expected[o]), checks[i].tolerance)
+            << "output " << o << "\n"
+            << first_difference(actual[o], expected[o], checks[i].tolerance);
     }
 }
 

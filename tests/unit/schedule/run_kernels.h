@@ -51,6 +51,9 @@ Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, 
 // Largest difference relative to max(|b|, scale); infinite when one is NaN or the integers differ.
 double difference(const Array& a, const Array& b);
 
+// "[3, 5]: 1.5, not nan"; empty when there is none.
+std::string first_difference(const Array& actual, const Array& expected, double tolerance);
+
 // The output must be within `tolerance` of the interpreter's for every size of `sizes` (values of Program::sizes).
 // Inputs are random; `fill` may replace them.
 struct Check {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "base/file.h"
@@ -13,6 +14,27 @@
 #include "schedule/schedule.h"
 
 namespace stax::test {
+
+Array special_array(Patterns patterns, const std::vector<std::int64_t>& sizes, Dtype dtype) {
+  Array a = random_array(sizes, dtype, 0);
+  const bool rows = patterns == Patterns::rows;
+  const std::int64_t length = sizes.at(rows ? 1 : 0);
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t n = 0; n < a.numel(); ++n) {
+      const std::int64_t row = rows ? n / length : n % kSpecialRows, i = rows ? n % length : n / kSpecialRows;
+      if constexpr (std::is_same_v<T, bool>)
+        a.data_as<T>()[n] = special_integer(row, i, length, 0, 1) != 0;
+      else if constexpr (std::is_integral_v<T>)
+        a.data_as<T>()[n] = static_cast<T>(
+            special_integer(row, i, length, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+      else
+        a.data_as<T>()[n] = T(static_cast<float>(special_number(row, i, length)));
+    }
+  });
+  return a;
+}
+
 namespace {
 
 using codegen::TritonParameter;
@@ -40,6 +62,7 @@ void write_array(const std::filesystem::path& file, const Array& a) {
 }
 
 Array input_of(const TritonCase& c, const std::vector<std::int64_t>& sizes, Dtype dtype, unsigned seed) {
+  if (c.patterns != Patterns::none) return special_array(c.patterns, sizes, dtype);
   Array a = random_array(sizes, dtype, seed, c.special);
   if (c.indices && dtype == Dtype::i64) {
     std::mt19937 rng(seed);
@@ -56,7 +79,8 @@ class Packer {
   void add(const TritonCase& c) {
     const Program p = loop::parse_program(c.text);
     const auto& k = std::get<loop::Kernel>(p.items[0]);
-    const schedule::GpuTarget target{.promise_sizes = false};  // the sizes here are all kinds
+    schedule::GpuTarget target{.promise_sizes = false};            // the sizes here are all kinds
+    if (c.patterns != Patterns::none) target.multiprocessors = 1;  // several rows a program
     const auto kernel = codegen::emit_triton(p, k, schedule::schedule_triton(k, p, target));
     base::write_file_atomic(dir_ / (c.name + ".py"), kernel.text);
     build::TritonBinary binary;
@@ -103,7 +127,9 @@ class Packer {
       files[b] = fmt::format("{}.{}.b{}", c.name, number, b);
       const auto sizes = sizes_of(p, bindings, buffer);
       if (buffer.kind == loop::BufferKind::input) {
-        bindings.inputs.push_back(input_of(c, sizes, buffer.dtype, static_cast<unsigned>(b + 1)));
+        const std::size_t next = bindings.inputs.size();
+        bindings.inputs.push_back(
+            next < c.inputs.size() ? c.inputs[next] : input_of(c, sizes, buffer.dtype, static_cast<unsigned>(b + 1)));
         write_array(dir_ / files[b], bindings.inputs.back());
       } else {
         Array poison = random_array(sizes, buffer.dtype, 0);
@@ -163,7 +189,8 @@ void check_pack(const std::filesystem::path& dir, const std::vector<PackedLaunch
       Array actual = random_array({o.expected.sizes().begin(), o.expected.sizes().end()}, o.expected.dtype(), 0);
       ASSERT_EQ(bytes.size(), static_cast<std::size_t>(actual.numel() * byte_size(actual.dtype())));
       std::memcpy(actual.data(), bytes.data(), bytes.size());
-      EXPECT_LE(difference(actual, o.expected), l.tolerance) << o.file;
+      EXPECT_LE(difference(actual, o.expected), l.tolerance) << o.file << "\n"
+                                                             << first_difference(actual, o.expected, l.tolerance);
     }
   }
 }

@@ -33,6 +33,9 @@ struct PackedLaunch {
   std::vector<Output> outputs;
 };
 
+// Rows or columns of special values, see special_number.
+Array special_array(Patterns patterns, const std::vector<std::int64_t>& sizes, Dtype dtype);
+
 // `compiler`: also the cubins. Inputs are random, outputs are poisoned, expected values come from the loop interpreter.
 std::vector<PackedLaunch> write_pack(const std::filesystem::path& dir, const std::vector<TritonCase>& cases,
                                      build::TritonCompiler* compiler = nullptr);

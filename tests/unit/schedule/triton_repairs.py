@@ -38,6 +38,21 @@ ReduceOps.generic_reduce = reduced
 ScanOps.generic_scan = scanned
 
 
+def maximum(self, a, b):  # NaN if either is; the larger of two zeros is +0
+    with np.errstate(all="ignore"):
+        data = np.where((a.data == 0) & (b.data == 0), a.data + b.data, np.maximum(a.data, b.data))
+    return TensorHandle(data, a.dtype.scalar)
+
+
+def minimum(self, a, b):
+    with np.errstate(all="ignore"):
+        data = np.where((a.data == 0) & (b.data == 0), -(-a.data - b.data), np.minimum(a.data, b.data))
+    return TensorHandle(data, a.dtype.scalar)
+
+
+InterpreterBuilder.create_maximumf, InterpreterBuilder.create_minimumf = maximum, minimum
+
+
 def all_ones(self, kind):  # the interpreter's own has no -1 in unsigned integers
     return TensorHandle(np.full(1, -1).astype(_get_np_dtype(kind)), kind.scalar)
 
