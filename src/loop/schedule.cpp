@@ -113,7 +113,8 @@ void verify(const CpuSchedule& s, const Kernel& k) {
   for (const CpuPhaseSchedule& p : s.phases)
     if (p.unroll < 1 || p.unroll > 16) fail("unroll must be 1 to 16");
   for (const CpuPhaseSchedule& p : s.phases)
-    if (p.ahead < 0 || (p.ahead > 0 && s.vector_axis >= 0)) fail("rows are fetched ahead in the inner form only");
+    if (p.ahead < 0 || (p.ahead > 0 && s.vector_axis >= 0 && s.tile_axis < 0))
+      fail("rows are fetched ahead in the inner and tiled forms only");
   for (std::size_t i = 0; i < k.phases.size(); ++i)
     if (s.phases[i].vector >= static_cast<int>(k.phases[i].inner.size())) fail("no such inner axis to vectorise");
   for (const Phase& p : k.phases)

@@ -17,9 +17,11 @@
 namespace stax::loop {
 
 struct CpuPhaseSchedule {
-  int vector = -1;      // inner form: position of the vectorised inner axis, which becomes the innermost; -1: the last
-  int unroll = 1;       // vectors (inner form) or rows (outer form) per iteration: independent accumulators
-  int ahead = 0;        // inner form: loads fetch the row so many units ahead into the cache; 0: none
+  int vector = -1;  // inner form: position of the vectorised inner axis, which becomes the innermost; -1: the last
+  int unroll = 1;   // vectors (inner form) or rows (outer form) per iteration: independent accumulators
+  // Loads fetch what comes soon into the cache; 0: none. Inner form: the row so many units ahead. Tiled form:
+  // transposed loads their part of the next unit, the others the square so many squares ahead.
+  int ahead = 0;
   bool stream = false;  // non-temporal stores when the stored bytes exceed the last-level cache (asked at run time)
   bool operator==(const CpuPhaseSchedule&) const = default;
 };

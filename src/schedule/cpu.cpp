@@ -44,6 +44,7 @@ class Chooser {
   bool prefers_outer(int axis) const;
   void choose_form();
   void choose_tile();
+  bool is_large_tiled(int axis) const;
   void choose_chunk();
   void choose_split();
   void choose_phases();
@@ -140,6 +141,13 @@ void Chooser::choose_form() {
   if (s_.vector_axis >= 0) s_.order.push_back(s_.vector_axis);
 }
 
+// Both axes are long and the arrays come from memory: larger tiles use longer pieces of rows, and fetch them ahead.
+bool Chooser::is_large_tiled(int axis) const {
+  constexpr std::int64_t kLeast = 1024;
+  if (extent(axis) < kLeast || extent(s_.vector_axis) < kLeast) return false;
+  return hint_of(k_.outer, kUnknown) * 8 > target_.llc_bytes;  // 4 bytes read, 4 written
+}
+
 // Loads that are contiguous along another axis than the lanes: squares of both axes are transposed in registers.
 void Chooser::choose_tile() {
   if (has_inner() || s_.vector_axis < 0) return;
@@ -154,8 +162,7 @@ void Chooser::choose_tile() {
     });
     if (!turned) continue;
     s_.tile_axis = i;
-    s_.tile = 128;
-    s_.chunk = 128;
+    s_.tile = s_.chunk = is_large_tiled(i) ? 256 : 128;
     std::erase(s_.order, i);
     s_.order.insert(s_.order.end() - 1, i);
     return;
@@ -247,7 +254,8 @@ void Chooser::choose_phases() {
 // Rows that are visited more than once: memory would wait while a row is computed, so the first visit of a row asks for
 // a later one. Worthwhile where rows come from memory and a few of them fit the first cache.
 void Chooser::choose_ahead() {
-  constexpr std::int64_t kUnits = 2, kLeastBytes = 512;
+  constexpr std::int64_t kUnits = 2, kSquares = 8, kLeastBytes = 512;
+  if (s_.tile_axis >= 0 && is_large_tiled(s_.tile_axis)) s_.phases[0].ahead = kSquares;
   if (s_.vector_axis >= 0 || s_.split >= 0 || k_.outer.empty()) return;
   std::size_t first = k_.phases.size(), visits = 0;
   for (std::size_t i = k_.phases.size(); i-- > 0;)

@@ -109,6 +109,9 @@ class KernelEmitter {
   void emit_tiles();
   bool is_turned(const Site& site, const Value& v) const;
   void emit_square(const Site& site, ValueId id);
+  void emit_square_rows(const Site& site, bool whole);
+  void fetch_next_rows(const Site& site, ValueId id);
+  void fetch_next_square(const Site& site, ValueId id);
 
   // inner.cpp
   Form form_of(const Value& v) const;

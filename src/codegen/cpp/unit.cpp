@@ -223,11 +223,10 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
       body({u, false, stream});
     }
   };
-  // A loop over constant bounds stays a loop: straight-line code gives the processor's prefetcher no stride to follow.
+  // A long loop stays a loop: straight-line code gives the processor's prefetcher no stride to follow.
   auto whole_vectors = [&] {
-    const auto& extent = site.loops[d].extent;
-    if (extent.constant().value_or(0) >= static_cast<std::int64_t>(4) * unroll * lanes_)
-      out_.line("#pragma GCC unroll 1");
+    const std::int64_t least = static_cast<std::int64_t>(4) * unroll * lanes_;
+    if (site.loops[d].extent.constant().value_or(least) >= least) out_.line("#pragma GCC unroll 1");
     return out_.block(format("for (; e + {0} <= {1}; e += {0}) {{", unroll * lanes_, hi));
   };
   auto tail = [&] {

@@ -10,10 +10,10 @@ namespace {
 const std::vector<std::vector<std::int64_t>> kSizes = {{0, 5},   {5, 0},   {1, 1},   {15, 16}, {16, 16},
                                                        {17, 31}, {33, 15}, {64, 64}, {100, 3}, {130, 200}};
 
-std::string transpose_program(std::string_view dtype, std::string_view out) {
+std::string transpose_program(std::string_view dtype, std::string_view out, int hint = 512) {
   return fmt::format(R"(
 program p
-sizes s0 in [0, 1000000] hint 256, s1 in [0, 1000000] hint 512
+sizes s0 in [0, 1000000] hint {3}, s1 in [0, 1000000] hint {3}
 buffer b0: {0}[s1, s0] input
 buffer b1: {0}[s0, s1] input
 buffer b2: {0}[s0, s1] output
@@ -27,7 +27,7 @@ kernel add_transposed outer (i0 < s0, i1 < s1) {{
 }}
 return b2 [s0, s1] strides (s1, 1)
 )",
-                     dtype, out, dtype == "boolean" ? "bit_xor" : "add");
+                     dtype, out, dtype == "boolean" ? "bit_xor" : "add", hint);
 }
 
 TEST(Layouts, Transposed) {
@@ -49,6 +49,30 @@ TEST(Layouts, TransposedUsesTiles) {
   const auto& k = std::get<loop::Kernel>(p.items[0]);
   EXPECT_EQ(loop::to_text(schedule::schedule_cpu(k, p, {.threads = 2}), k),
             "schedule cpu { units i0, i1 / 128 grain 24000; vector i1; tile i0 128; phase 0: unroll 2 }");
+}
+
+TEST(Layouts, LargeTransposedUsesLargeTilesAndFetchesAhead) {
+  loop::Program p = loop::parse_program(transpose_program("f32", "f32", 4096));
+  const auto& k = std::get<loop::Kernel>(p.items[0]);
+  EXPECT_EQ(loop::to_text(schedule::schedule_cpu(k, p, {.threads = 2}), k),
+            "schedule cpu { units i0, i1 / 256 grain 24000; vector i1; tile i0 256; cache 33554432; phase 0: unroll 2, "
+            "ahead 8, stream }");
+}
+
+// Tiles of one to several rows a square, more and fewer than one square a row; what is fetched may lie beyond the ends.
+TEST(Layouts, TransposedFetchedAhead) {
+  std::vector<Check> checks;
+  auto sizes = kSizes;
+  sizes.insert(sizes.end(), {{300, 517}, {517, 300}});
+  for (auto [in, out] : {std::pair{"f32", "f32"}, {"bf16", "f32"}, {"i32", "i32"}, {"boolean", "boolean"}})
+    for (const char* tile : {"32", "64", "256"})
+      for (const char* phase : {"unroll 2, ahead 8, stream", "ahead 3"})
+        checks.push_back({.text = transpose_program(in, out),
+                          .sizes = sizes,
+                          .schedule = fmt::format("schedule cpu {{ units i0, i1 / {0} grain 1; vector i1; tile i0 {0}; "
+                                                  "cache 64; phase 0: {1} }}",
+                                                  tile, phase)});
+  for (int width : {16, 32, 64}) check_all(checks, width);
 }
 
 // Strides that are sizes, zero, negative; an offset; a division in the address.
