@@ -73,6 +73,24 @@ kernel per_softmax outer (i0 < $0) {
 return b1 [$0, $1] strides ($1, 1)
 )";
 
+constexpr const char* kShares = R"(buffer b0: f32[$0, $1] input
+buffer b1: f32[$0, $1] output
+kernel per_exp_sum_div outer (i0 < $0) {
+  phase (r0 < $1) {
+    %0 = load.f32 b0[$1*i0 + r0]
+    %1 = exp.f32 %0
+    %2 = combine.f32 sum %1
+  }
+  phase (r1 < $1) {
+    %3 = load.f32 b0[$1*i0 + r1]
+    %4 = exp.f32 %3
+    %5 = div.f32 %4 %2
+    store b1[$1*i0 + r1] %5
+  }
+}
+return b1 [$0, $1] strides ($1, 1)
+)";
+
 constexpr const char* kLayernorm = R"(buffer b0: bf16[$0, $1] input
 buffer b1: f32[$1] input
 buffer b2: bf16[$0, $1] output
@@ -307,6 +325,7 @@ std::vector<TritonCase> make() {
   both("rows", kRows, "64", "128", 1e-6);
   both("transposed", kTransposed, "96", "80", 0, true);
   both("softmax", kSoftmax, "256", "1000", 1e-6);
+  both("shares", kShares, "6", "200", 1e-6);
   both("layernorm", kLayernorm, "12", "768", 1e-2);  // the interpreter truncates to bfloat16
   both("argmax", kArgmax, "7", "100", 0, true);
   both("cumsum", kCumsum, "5", "200", 1e-5);
