@@ -1,6 +1,7 @@
 // A compiled graph: the plan with its code, and what people ask about it.
 #pragma once
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "graph/graph.h"
 #include "loop/schedule.h"
 #include "plan/executable.h"
+#include "plan/wishes.h"
 
 namespace stax::compiler {
 
@@ -37,7 +39,8 @@ struct StageTime {
 
 struct Artifact {
   plan::Executable executable;
-  std::vector<KernelReport> kernels;  // in launch order
+  std::unique_ptr<const plan::Wishes> wishes;  // null: none
+  std::vector<KernelReport> kernels;           // in launch order
   std::vector<std::string> library_calls;
   std::vector<std::string> guards;  // text with reason and place
   std::vector<fusion::Refusal> refusals;

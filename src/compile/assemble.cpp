@@ -274,6 +274,30 @@ plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::ve
   return Assembler(g, p, kernels).run(extra);
 }
 
+std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<ScheduledKernel>& kernels) {
+  std::vector<plan::Guard> all;
+  const auto add = [&](Guard g) {
+    const bool known = std::ranges::any_of(all, [&](const Guard& o) {
+      return o.kind == g.kind && (g.kind == Guard::Kind::aligned ? o.a == g.a : o.condition == g.condition);
+    });
+    if (!known) all.push_back(std::move(g));
+  };
+  for (const ScheduledKernel& k : kernels) {
+    for (const int input : k.wished_inputs) add(Guard::aligned_to(input, 16, {}));
+    for (const auto& one_of : k.wished_sizes) {
+      symbolic::Bool any = p.context->boolean(false);
+      for (const loop::SizePromise& q : one_of) {
+        const auto& sizes = k.canonical.program.sizes;
+        const Expr size =
+            k.canonical.sizes.at(static_cast<std::size_t>(std::ranges::find(sizes, q.size) - sizes.begin()));
+        any = any || symbolic::eq(symbolic::floormod(size, p.context->constant(q.multiple_of)), 0);
+      }
+      add(Guard::holds(any, {}));
+    }
+  }
+  return all;
+}
+
 std::string listing(const plan::Plan& plan) { return plan::to_text(plan); }
 
 namespace {

@@ -30,6 +30,9 @@ std::string explain(const Artifact& artifact) {
     auto guards = w.block("guards {");
     for (const std::string& g : artifact.guards) w.line(g);
   }
+  if (artifact.wishes)
+    for (const plan::Guard& g : artifact.wishes->list())
+      w.line("other calls may get kernels that count on " + plan::to_text(g, plan));
   for (const KernelReport& k : artifact.kernels) {
     auto kernel = w.block("kernel " + k.name + " {");
     if (k.shared) {

@@ -42,17 +42,26 @@ KernelSchedule canonical_schedule(const KernelSchedule& s, const Canonical& c) {
       [&](loop::Expr e) { return c.program.sizes[position(c.sizes, e, "size")]; });
 }
 
-// Temporaries and outputs are aligned by the allocator; inputs only where the launch checks it.
-void drop_promises(TritonSchedule& s, const Canonical& c, const loop::Program& p, const Promises& promises) {
+// Temporaries and outputs are aligned by the allocator; inputs only where the launch checks it. The inputs that a call
+// with other addresses could count on.
+std::vector<int> drop_promises(TritonSchedule& s, const Canonical& c, const loop::Program& p,
+                               const Promises& promises) {
+  std::vector<int> dropped;
   std::erase_if(s.aligned, [&](loop::BufferId b) {
     const loop::Buffer& buffer = p.buffers[static_cast<std::size_t>(c.buffers[static_cast<std::size_t>(b)])];
     if (buffer.kind != loop::BufferKind::input) return false;
-    return !promises.allowed || std::ranges::find(promises.unaligned, buffer.input) != promises.unaligned.end();
+    const bool unaligned = std::ranges::find(promises.unaligned, buffer.input) != promises.unaligned.end();
+    if (unaligned && promises.allowed) dropped.push_back(buffer.input);
+    return !promises.allowed || unaligned;
   });
+  return dropped;
 }
 
 schedule::Target with_promises(schedule::Target target, const Promises& promises) {
-  if (auto* gpu = std::get_if<schedule::GpuTarget>(&target)) gpu->promise_sizes &= promises.allowed;
+  if (auto* gpu = std::get_if<schedule::GpuTarget>(&target)) {
+    gpu->promise_sizes &= promises.allowed;
+    gpu->promise_bounds &= promises.bounds;
+  }
   return target;
 }
 
@@ -92,7 +101,10 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
       s.schedule = canonical_schedule(schedules->at(kernels.size()), s.canonical);
     else
       s.schedule = schedule::schedule_kernel(canonical, program, target);
-    if (auto* triton = std::get_if<TritonSchedule>(&s.schedule)) drop_promises(*triton, s.canonical, p, promises);
+    if (auto* triton = std::get_if<TritonSchedule>(&s.schedule)) {
+      s.wished_inputs = drop_promises(*triton, s.canonical, p, promises);
+      if (promises.allowed) s.wished_sizes = schedule::further_promises(canonical, program, *triton);
+    }
     const std::string text =
         loop::to_text(program, loop::Hints::left_out) + schedule::to_text(s.schedule, canonical, program);
     auto [it, fresh] = codes.try_emplace(text, static_cast<int>(first.size()));

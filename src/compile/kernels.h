@@ -17,12 +17,16 @@ struct ScheduledKernel {
   std::string symbol, source;
   int code = -1;                                            // position among the distinct sources
   std::shared_ptr<const codegen::TritonKernelText> triton;  // GPU; shared by kernels of equal code
-  std::vector<loop::Origin> operators;                      // GPU: by value, the user's operator (unnamed: none)
+  // GPU: what calls would have to be for more 16-byte accesses, in canonical names; see further_promises.
+  std::vector<std::vector<loop::SizePromise>> wished_sizes;
+  std::vector<int> wished_inputs;       // inputs whose addresses would have to be multiples of 16
+  std::vector<loop::Origin> operators;  // GPU: by value, the user's operator (unnamed: none)
 };
 
 // What the launches of a program may count on.
 struct Promises {
   bool allowed = true;         // false: kernels serve every address and size
+  bool bounds = true;          // of rows, with `allowed`
   std::vector<int> unaligned;  // tensor inputs that lie at no multiple of 16 bytes in the call at hand
 };
 

@@ -9,8 +9,9 @@ struct Settings {
   bool strict_numerics = false;  // half types round at every operator
   bool index_checks = true;
   bool fuse = true;
-  bool promises = true;   // GPU kernels may count on aligned inputs and on sizes like those at hand, which guards check
-  std::string cache_dir;  // empty: the default directory
+  bool promises = true;  // GPU kernels may count on aligned inputs and on sizes like those at hand, which guards check
+  bool row_bounds = true;  // and on rows that stay as short as those at hand (with promises)
+  std::string cache_dir;   // empty: the default directory
 };
 
 }  // namespace stax::compiler

@@ -123,7 +123,9 @@ base::Digest content_of(const graph::Graph& g, const Settings& settings, const s
   base::KeyBuilder key;
   key.add("kind", "compiled for a GPU").add("stax", build::build_id()).add("graph", graph::to_text(g));
   key.add("strict", settings.strict_numerics).add("checks", settings.index_checks).add("fuse", settings.fuse);
-  key.add("promises", settings.promises).add("units", std::get<schedule::GpuTarget>(target).multiprocessors);
+  key.add("promises", settings.promises)
+      .add("bounds", settings.row_bounds)
+      .add("units", std::get<schedule::GpuTarget>(target).multiprocessors);
   for (const int i : call.unaligned) key.add("unaligned", i);
   return key.finish();
 }
@@ -164,7 +166,7 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
 #endif
 
   std::vector<ScheduledKernel> kernels =
-      emit_kernels(fused.program, target, nullptr, {settings.promises, call.unaligned});
+      emit_kernels(fused.program, target, nullptr, {settings.promises, settings.row_bounds, call.unaligned});
   stages.done("emit", [&] {
     std::string all;
     for (const ScheduledKernel& k : kernels) all += k.source;
@@ -186,9 +188,12 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
                                                       {},
                                                       {},
                                                       {},
+                                                      {},
                                                       0,
                                                       stats.built,
                                                       stats.disk_hits + stats.live_hits});
+  if (std::vector<plan::Guard> wished = wishes(fused.program, kernels); !wished.empty())
+    artifact->wishes = std::make_unique<plan::Wishes>(artifact->executable.plan(), std::move(wished));
   describe(*artifact, fused, kernels, built.resources);
   artifact->times = std::move(times);
   return artifact;

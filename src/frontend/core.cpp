@@ -10,6 +10,11 @@
 
 namespace stax::frontend {
 
+namespace {
+// Artifacts of one structure of arguments that differ in what their kernels count on, beyond the first.
+constexpr int kMostVariants = 3;
+}  // namespace
+
 FlatArgs::FlatArgs(const Leaves& leaves, const std::vector<Tensor>& captured) {
   for (const Tensor* t : leaves.tensors)
     if (t->defined()) tensors.push_back(&t->impl()->array);
@@ -61,12 +66,13 @@ std::shared_ptr<const Entry> Core::Impl::find(const std::string& key, const Leav
     plan::GuardFailure why;
     const plan::Executable& executable = entry->artifact->executable;
     if (executable.check(args.view(), misses ? &why : nullptr)) {
-      if (i != hot && !entry->last_resort) group.hot.store(i, std::memory_order_relaxed);
+      if (i != hot && entry->promises == group.entries.front()->promises) group.hot.store(i, std::memory_order_relaxed);
       return entry;
     }
     ++guard_misses;
     if (!misses) continue;
-    misses->texts.push_back(fmt::format("artifact {}: {}", i, why.text));
+    const auto number = std::ranges::find(entries, entry) - entries.begin();
+    misses->texts.push_back(fmt::format("artifact {}: {}", number, why.text));
     if (why.guard >= 0) misses->promise_failed |= executable.plan().guards[static_cast<std::size_t>(why.guard)].promise;
   }
   return nullptr;
@@ -177,9 +183,13 @@ std::vector<int> unaligned_tensors(const FlatArgs& args) {
 std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leaves& leaves, const Runner& runner,
                                               const Misses& misses) {
   std::vector<std::vector<bool>> dynamic;
+  bool may_promise = true;
   {
     std::unique_lock lock(mutex);
     Group& group = groups[key];
+    // What fails once too often is not tried again, and the last artifact that the limit allows must serve all calls.
+    may_promise = !(misses.promise_failed && group.variants >= kMostVariants) &&
+                  static_cast<int>(group.entries.size()) + 1 < options.max_artifacts;
     if (std::string limit = limit_reached(group); !limit.empty()) {
       if (options.fullgraph)
         throw UserError("compile: " + limit, {},
@@ -214,9 +224,10 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     const FlatArgs args(leaves, entry->captured);
     if (device.kind != DeviceKind::cpu) call.unaligned = unaligned_tensors(args);
     compiler::Settings chosen = settings;
-    chosen.promises = !misses.promise_failed;
-    entry->last_resort = misses.promise_failed;
+    chosen.promises = may_promise;
+    chosen.row_bounds = entry->row_bounds = misses.slow ? misses.slow->row_bounds : !misses.promise_failed;
     entry->artifact = compiler::compile_graph(*entry->graph, chosen, session, call);
+    for (const plan::Guard& g : entry->artifact->executable.plan().guards) entry->promises += g.promise;
     plan::GuardFailure why;
     if (device.kind != DeviceKind::cpu && !entry->artifact->executable.check(args.view(), &why))
       throw InternalError(
@@ -243,13 +254,41 @@ std::shared_ptr<const Entry> Core::Impl::make(const std::string& key, const Leav
     recompiles.push_back(fmt::format("compile {}: {}", entries.size() + 1, fmt::join(misses.texts, "; ")));
   entries.push_back(entry);
   Group& group = groups[key];
-  if (entry->last_resort) {
-    group.entries.push_back(entry);
-  } else {
-    group.entries.insert(group.entries.begin(), entry);
-    group.hot = 0;
-  }
+  group.variants += misses.promise_failed || misses.slow;
+  const auto place = std::ranges::find_if(group.entries, [&](const auto& e) { return e->promises <= entry->promises; });
+  const bool first = place == group.entries.begin();
+  group.entries.insert(place, entry);
+  if (first) group.hot = 0;
   return entry;
+}
+
+std::shared_ptr<const Entry> Core::Impl::improved(const std::string& key, const Leaves& leaves, const Runner& runner,
+                                                  std::shared_ptr<const Entry> entry) {
+  const std::unique_lock one_at_a_time(compile_mutex, std::try_to_lock);
+  if (!one_at_a_time.owns_lock()) return entry;  // a thread compiles; this call is served
+  Misses misses;
+  misses.slow = entry.get();
+  {
+    std::shared_lock lock(mutex);
+    const Group& group = groups.find(key)->second;
+    for (const auto& other : group.entries) {  // made meanwhile
+      const FlatArgs args(leaves, other->captured);
+      if (other != entry && other->artifact->executable.check(args.view()) && !other->could_be_better(args.view()))
+        return other;
+    }
+    // One artifact more may be needed, that serves everything.
+    if (group.variants >= kMostVariants || static_cast<int>(group.entries.size()) + 2 > options.max_artifacts ||
+        !limit_reached(group).empty()) {
+      entry->settled.store(true, std::memory_order_relaxed);
+      return entry;
+    }
+    const auto position = std::ranges::find(entries, entry) - entries.begin();
+    const FlatArgs args(leaves, entry->captured);
+    misses.texts.push_back(fmt::format("artifact {} serves the call, but its kernels do not count on {}", position,
+                                       fmt::join(entry->artifact->wishes->texts_met_by(args.view()), ", ")));
+  }
+  std::shared_ptr<const Entry> better = make(key, leaves, runner, misses);
+  return better ? better : entry;
 }
 
 Core::Core(CompileOptions options, std::string name) : impl_(std::make_unique<Impl>()) {
@@ -270,6 +309,8 @@ std::shared_ptr<const void> Core::call(const Leaves& leaves, const Runner& runne
   Impl::group_key(leaves, key);
   std::string eager_reason;
   std::shared_ptr<const Entry> entry = s.find(key, leaves, nullptr, eager_reason);
+  if (entry && entry->could_be_better(FlatArgs(leaves, entry->captured).view())) [[unlikely]]
+    entry = s.improved(std::string(key), leaves, runner, std::move(entry));
   if (!entry && eager_reason.empty()) {
     const std::string own_key = key;  // tracing may call other compiled functions
     std::lock_guard one_at_a_time(s.compile_mutex);

@@ -19,20 +19,31 @@ struct Entry {
   std::shared_ptr<const void> prototype;
   std::vector<Tensor> captured;  // inputs after the arguments
   std::size_t outputs = 0;
-  bool last_resort = false;  // counts on nothing that could fail; slower than those that do
+  int promises = 0;        // guards that another artifact might do without; more make faster code
+  bool row_bounds = true;  // rows that stay short may be among them
+  // Whether nothing better will be made for calls that it serves.
+  mutable std::atomic<bool> settled{false};
+
+  // The call meets what the code could count on and does not.
+  bool could_be_better(const plan::CallArgs& args) const {
+    return artifact->wishes && !settled.load(std::memory_order_relaxed) && artifact->wishes->met_by(args);
+  }
 };
 
 // Why no artifact serves a call.
 struct Misses {
   std::vector<std::string> texts;
   bool promise_failed = false;  // one would serve it, but for what its kernels count on
+  const Entry* slow = nullptr;  // one serves it, without counting on what the call meets
 };
 
 // All artifacts of calls with equal constants, dtypes, ranks and devices.
 struct Group {
-  std::vector<std::shared_ptr<const Entry>> entries;  // in the order in which they are asked, after `hot`
-  std::atomic<std::size_t> hot{0};                    // the one that served the last call: asked first
-  std::vector<std::vector<bool>> dynamic;             // Dynamic::automatic: axes seen to change, by tensor argument
+  // In the order in which they are asked, after `hot`: by number of promises, new ones first.
+  std::vector<std::shared_ptr<const Entry>> entries;
+  std::atomic<std::size_t> hot{0};  // of those with most promises, the one that served last: asked first
+  int variants = 0;                 // entries that were made for calls that others serve, or would but for a promise
+  std::vector<std::vector<bool>> dynamic;  // Dynamic::automatic: axes seen to change, by tensor argument
   std::vector<std::vector<std::int64_t>> first_sizes;
   std::string eager_reason;  // not empty: this structure runs uncompiled, and why
 };
@@ -56,6 +67,9 @@ struct Core::Impl {
                                     std::string& eager_reason);
   std::shared_ptr<const Entry> make(const std::string& key, const Leaves& leaves, const Runner& runner,
                                     const Misses& misses);
+  // An entry that counts on more than `entry`, which serves the call; `entry` when there can be none.
+  std::shared_ptr<const Entry> improved(const std::string& key, const Leaves& leaves, const Runner& runner,
+                                        std::shared_ptr<const Entry> entry);
   bool run(const Entry& entry, const Leaves& leaves, std::vector<Tensor>& outputs) const;
   // The reason why no further artifact may be made, or empty.
   std::string limit_reached(const Group& group) const;

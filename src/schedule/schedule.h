@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "loop/schedule.h"
 #include "loop/triton_schedule.h"
@@ -22,9 +23,14 @@ struct GpuTarget {
   // Inputs whose addresses are multiples of 16 bytes, and sizes whose hints are multiples of 16, are promised to stay
   // so: the launch must check it.
   bool promise_inputs = true, promise_sizes = true;
+  bool promise_bounds = true;  // and that rows of several phases stay as short as at the hints (with promise_sizes)
 };
 
 loop::TritonSchedule schedule_triton(const loop::Kernel& k, const loop::Program& p, const GpuTarget& target = {});
+
+// What sizes would have to be for more 16-byte accesses than the schedule has: in each list, one of them.
+std::vector<std::vector<loop::SizePromise>> further_promises(const loop::Kernel& k, const loop::Program& p,
+                                                             const loop::TritonSchedule& s);
 
 using Target = std::variant<CpuTarget, GpuTarget>;
 using KernelSchedule = std::variant<loop::CpuSchedule, loop::TritonSchedule>;

@@ -35,6 +35,7 @@ class TritonChooser {
  public:
   TritonChooser(const Kernel& k, const Program& p, const GpuTarget& target) : k_(k), p_(p), target_(target) {}
   TritonSchedule run();
+  std::vector<std::vector<loop::SizePromise>> further(const TritonSchedule& s);
 
  private:
   enum class Form { tile, units, columns, rows };
@@ -49,7 +50,10 @@ class TritonChooser {
   };
   std::vector<Vectors> lengths_of_accesses() const;
   void promise();
-  bool promise_multiple(Expr size, const Vectors& v);
+  std::vector<Expr> factors() const;
+  bool is_whole(const Vectors& v) const;
+  TritonSchedule with_multiple(Expr size, std::int64_t multiple) const;
+  std::int64_t least_multiple(Expr size, const Vectors& v) const;
   void promise_short_rows();
   void choose_tile();
   void choose_rows();
@@ -144,7 +148,27 @@ void TritonChooser::promise() {
     if (p_.buffers[b].kind != loop::BufferKind::input || target_.promise_inputs)
       s_.aligned.push_back(static_cast<int>(b));
   if (!target_.promise_sizes) return;
-  // One factor is enough; the innermost sizes of buffers first, which most lengths share.
+  const std::vector<Expr> order = factors();
+  for (const Vectors& v : lengths_of_accesses()) {
+    if (is_whole(v)) continue;
+    for (const Expr size : order) {
+      const auto hint = size.info().hint;
+      const std::int64_t multiple = hint && *hint > 0 ? least_multiple(size, v) : 0;
+      if (multiple == 0 || *hint % multiple != 0) continue;
+      s_ = with_multiple(size, multiple);
+      break;
+    }
+  }
+}
+
+bool TritonChooser::is_whole(const Vectors& v) const {
+  const symbolic::Facts known = loop::facts_of(s_, p_);
+  return v.length.constant() || symbolic::multiple_of(v.length, &known) % v.elements == 0;
+}
+
+// Sizes whose multiples may be promised. One factor of a length is enough; the innermost sizes of buffers first, which
+// most lengths share.
+std::vector<Expr> TritonChooser::factors() const {
   std::vector<Expr> order;
   const auto add = [&](Expr size) {
     if (size.is_symbol() && std::ranges::find(p_.sizes, size) != p_.sizes.end() &&
@@ -154,35 +178,45 @@ void TritonChooser::promise() {
   for (const loop::Buffer& b : p_.buffers)
     if (!b.sizes.empty()) add(b.sizes.back());
   for (Expr size : p_.sizes) add(size);
-  for (const Vectors& v : lengths_of_accesses()) {
-    const symbolic::Facts known = loop::facts_of(s_, p_);
-    if (v.length.constant() || symbolic::multiple_of(v.length, &known) % v.elements == 0) continue;
-    for (Expr size : order)
-      if (symbolic::depends_on(v.length, size) && promise_multiple(size, v)) break;
-  }
+  return order;
 }
 
-// The least multiple of a size, true at its hint, that makes the length one of whole vectors; parts of a row that was
-// split need as many times that.
-bool TritonChooser::promise_multiple(Expr size, const Vectors& v) {
-  const auto hint = size.info().hint;
-  if (!hint || *hint <= 0) return false;
-  for (std::int64_t multiple = v.elements; *hint % multiple == 0 && multiple <= kLargestMultiple; multiple *= 2) {
-    loop::TritonSchedule more = s_;
-    auto it = std::ranges::find_if(more.promises, [&](const loop::SizePromise& q) { return q.size == size; });
-    if (it == more.promises.end()) it = more.promises.insert(it, {size});
-    it->multiple_of = std::max(it->multiple_of, multiple);
-    const symbolic::Facts facts = loop::facts_of(more, p_);
-    if (symbolic::multiple_of(v.length, &facts) % v.elements != 0) continue;
-    s_.promises = std::move(more.promises);
-    return true;
+TritonSchedule TritonChooser::with_multiple(Expr size, std::int64_t multiple) const {
+  TritonSchedule more = s_;
+  auto it = std::ranges::find_if(more.promises, [&](const loop::SizePromise& q) { return q.size == size; });
+  if (it == more.promises.end()) it = more.promises.insert(it, {size});
+  it->multiple_of = std::max(it->multiple_of, multiple);
+  return more;
+}
+
+// The least multiple of a size that makes the length one of whole vectors; parts of a row that was split need as many
+// times that. 0: none does.
+std::int64_t TritonChooser::least_multiple(Expr size, const Vectors& v) const {
+  if (!symbolic::depends_on(v.length, size)) return 0;
+  for (std::int64_t multiple = v.elements; multiple <= kLargestMultiple; multiple *= 2) {
+    const symbolic::Facts facts = loop::facts_of(with_multiple(size, multiple), p_);
+    if (symbolic::multiple_of(v.length, &facts) % v.elements == 0) return multiple;
   }
-  return false;
+  return 0;
+}
+
+std::vector<std::vector<loop::SizePromise>> TritonChooser::further(const TritonSchedule& s) {
+  s_ = s;
+  form_ = form();
+  std::vector<std::vector<loop::SizePromise>> all;
+  for (const Vectors& v : lengths_of_accesses()) {
+    if (is_whole(v)) continue;
+    std::vector<loop::SizePromise> one_of;
+    for (const Expr size : factors())
+      if (const std::int64_t multiple = least_multiple(size, v); multiple > 0) one_of.push_back({size, multiple});
+    if (!one_of.empty() && std::ranges::find(all, one_of) == all.end()) all.push_back(std::move(one_of));
+  }
+  return all;
 }
 
 // Rows that several phases visit stay in registers when they are short: a bound for a length that has none.
 void TritonChooser::promise_short_rows() {
-  if (!target_.promise_sizes) return;
+  if (!target_.promise_sizes || !target_.promise_bounds) return;
   int visits = 0;
   for (const loop::Phase& p : k_.phases) visits += !p.inner.empty();
   if (visits < 2) return;
@@ -405,6 +439,11 @@ TritonSchedule TritonChooser::run() {
 }
 
 }  // namespace
+
+std::vector<std::vector<loop::SizePromise>> further_promises(const Kernel& k, const Program& p,
+                                                             const TritonSchedule& s) {
+  return TritonChooser(k, p, {}).further(s);
+}
 
 TritonSchedule schedule_triton(const Kernel& k, const Program& p, const GpuTarget& target) {
   TritonSchedule s = TritonChooser(k, p, target).run();

@@ -83,5 +83,62 @@ TEST(NullPromises, LaunchesSayWhatTheyCountOn) {
   EXPECT_THROW(plan::verify(unguarded), InternalError);
 }
 
+std::vector<std::string> wishes_met(const Artifact& a, const Call& call) {
+  return a.wishes ? a.wishes->texts_met_by(call.args()) : std::vector<std::string>{};
+}
+using Texts = std::vector<std::string>;
+
+TEST(NullWishes, LengthsOfWholeVectors) {
+  STAX_NEED_TRITON();
+  const auto odd = compile_graph(null_graph(softmax(256, 1001)), {}, session());
+  EXPECT_EQ(wishes_met(*odd, Call({null_tensor({256, 1001})})), Texts{});
+  EXPECT_EQ(wishes_met(*odd, Call({null_tensor({256, 1002})})), Texts{});
+  EXPECT_EQ(wishes_met(*odd, Call({null_tensor({4, 1000})})), Texts{"floormod(s1, 4) == 0"});
+  EXPECT_NE(explain(*odd).find("other calls may get kernels that count on where floormod(s1, 4) == 0\n"),
+            std::string::npos)
+      << explain(*odd);
+  const auto even = compile_graph(null_graph(softmax(256, 1024)), {}, session());
+  EXPECT_FALSE(even->wishes) << explain(*even);
+}
+
+TEST(NullWishes, EachLengthIsOne) {
+  STAX_NEED_TRITON();
+  const auto a = compile_graph(null_graph(R"(
+graph @both(x: f32[s0, s1], y: f32[s1, s0]) {
+  size s0 in [2, 281474976710655] hint 1001
+  size s1 in [2, 281474976710655] hint 999
+  %0 = transpose(x, axis0=0, axis1=1) : f32[s1, s0] strides (1, s1)
+  %1 = add(%0, y) : f32[s1, s0] strides (1, s1)
+  return %1
+}
+)"),
+                               {}, session());
+  EXPECT_EQ(wishes_met(*a, Call({null_tensor({1000, 999}), null_tensor({999, 1000})})).size(), 1U) << explain(*a);
+  EXPECT_EQ(wishes_met(*a, Call({null_tensor({1001, 1000}), null_tensor({1000, 1001})})).size(), 1U);
+  EXPECT_EQ(wishes_met(*a, Call({null_tensor({1000, 1000}), null_tensor({1000, 1000})})).size(), 2U);
+}
+
+TEST(NullWishes, AlignedInputs) {
+  STAX_NEED_TRITON();
+  const auto a = compile_graph(null_graph(softmax(256, 1024)), {}, session(), {.guards = {}, .unaligned = {0}});
+  EXPECT_EQ(wishes_met(*a, Call({null_tensor({256, 1024}, Dtype::f32, 1)})), Texts{});
+  EXPECT_EQ(wishes_met(*a, Call({null_tensor({256, 1024})})), Texts{"aligned x 16"});
+}
+
+TEST(NullWishes, NoneWithoutPromisesNorOnTheCpu) {
+  STAX_NEED_TRITON();
+  const auto a =
+      compile_graph(null_graph(softmax(256, 1001)), {.promises = false}, session(), {.guards = {}, .unaligned = {0}});
+  EXPECT_FALSE(a->wishes);
+  EXPECT_FALSE(compile_graph(graph_of(softmax(256, 1001)), {}, session())->wishes);
+}
+
+TEST(NullPromises, WithoutBoundsOfRows) {
+  STAX_NEED_TRITON();
+  const auto a = compile_graph(null_graph(softmax(256, 4096)), {.row_bounds = false}, session());
+  EXPECT_EQ(missed(*a, Call({null_tensor({256, 77776})})), "");
+  EXPECT_NE(missed(*a, Call({null_tensor({256, 77777})})), "");
+}
+
 }  // namespace
 }  // namespace stax::compiler::test

@@ -1,5 +1,9 @@
-// Compiled functions on the null device: kernels count on lengths and addresses like those at hand, and one artifact
-// without such promises serves everything else.
+// Compiled functions on the null device: kernels count on lengths and addresses like those at hand; what that excludes
+// is served by artifacts that count on less, and calls that allow more get artifacts that count on more.
+#include <fmt/format.h>
+
+#include <thread>
+
 #include "helpers.h"
 #include "runtime/null/null_runtime.h"
 
@@ -27,12 +31,29 @@ bool compiles(F& f) {
 #define STAX_NEED_TRITON(f) \
   if (!compiles(f)) GTEST_SKIP() << "no Triton: run `make deps`"
 
-TEST(NullPolicy, AlternatingLengthsNeedTwoArtifacts) {
+// Promises of the schedules of each artifact, in the order of their compiles.
+std::vector<std::vector<std::string>> promises_of(const Compiled<Tensor(Tensor)>& f) {
+  std::vector<std::vector<std::string>> all;
+  for (const ArtifactInfo& a : f.artifacts()) {
+    auto& texts = all.emplace_back();
+    for (const std::string& g : a.guards)
+      if (g.find("-byte accesses") != std::string::npos || g.find("a row in registers") != std::string::npos)
+        texts.push_back(g.substr(0, g.find(" because")));
+  }
+  return all;
+}
+using Promises = std::vector<std::vector<std::string>>;
+
+TEST(NullPolicy, AlternatingLengthsNeedThreeArtifacts) {
   auto f = softmax_of(Dynamic::yes);
   STAX_NEED_TRITON(f);
   for (int i = 0; i < 3; ++i)
-    for (const std::int64_t length : {4096, 4097, 1000, 12345, 16, 100000}) (void)f(on_null(8, length));
-  EXPECT_EQ(f.stats().compiles, 2U) << f.why_recompiled();
+    for (const std::int64_t length : {4096, 4097, 1000, 12345, 16, 100000, 99999}) (void)f(on_null(8, length));
+  EXPECT_EQ(f.stats().compiles, 3U) << f.why_recompiled();
+  EXPECT_EQ(promises_of(f), (Promises{{"aligned x0 16", "where floormod(s1, 4) == 0", "where s1 <= 4096"},
+                                      {"aligned x0 16"},
+                                      {"aligned x0 16", "where floormod(s1, 16) == 0", "where floormod(s1, 4) == 0"}}))
+      << "short rows of whole vectors, all rows, rows of whole vectors (also in the parts of a row that is split)";
   EXPECT_NE(f.why_recompiled().find("floormod(s1, 4) == 0 failed: s1 is 4097"), std::string::npos)
       << f.why_recompiled();
 }
@@ -46,6 +67,96 @@ TEST(NullPolicy, TheFirstArtifactStaysInUse) {
   EXPECT_EQ(f.stats().guard_misses, misses);
   (void)f(on_null(64, 2049));
   EXPECT_GT(f.stats().guard_misses, misses);
+}
+
+TEST(NullPolicy, LengthsOfWholeVectorsAfterOthersGetAnArtifact) {
+  for (const Dynamic dynamic : {Dynamic::yes, Dynamic::automatic}) {
+    auto f = softmax_of(dynamic);
+    try {
+      (void)f(on_null(8, 999));
+    } catch (const UserError& e) {
+      GTEST_SKIP() << e.what();
+    }
+    const std::uint64_t before = dynamic == Dynamic::automatic ? 1 : 0;  // one for the first size alone
+    (void)f(on_null(8, 1001));
+    (void)f(on_null(8, 1003));
+    EXPECT_EQ(f.stats().compiles, before + 1) << f.why_recompiled();
+    (void)f(on_null(8, 1024));
+    EXPECT_EQ(f.stats().compiles, before + 2) << f.why_recompiled();
+    const std::string size = dynamic == Dynamic::automatic ? "s0" : "s1";
+    EXPECT_EQ(promises_of(f).back(),
+              (std::vector<std::string>{"aligned x0 16", fmt::format("where floormod({}, 4) == 0", size),
+                                        fmt::format("where {} <= 1024", size)}));
+    EXPECT_NE(f.why_recompiled().find(fmt::format(
+                  "compile {}: artifact {} serves the call, but its kernels do not count on floormod({}, 4) "
+                  "== 0",
+                  before + 2, before, size)),
+              std::string::npos)
+        << f.why_recompiled();
+    // No more of them, whatever the length; the artifact of whole vectors is asked first.
+    const std::uint64_t misses = f.stats().guard_misses;
+    for (const std::int64_t length : {1024, 512, 1000, 16, 1020}) (void)f(on_null(8, length));
+    EXPECT_EQ(f.stats().guard_misses, misses);
+    for (const std::int64_t length : {1001, 1024, 1003, 7, 512}) (void)f(on_null(8, length));
+    EXPECT_EQ(f.stats().compiles, before + 2) << f.why_recompiled();
+  }
+}
+
+TEST(NullPolicy, AlignedTensorsAfterOthersGetAnArtifact) {
+  auto f = softmax_of(Dynamic::no);
+  STAX_NEED_TRITON(f);
+  auto g = softmax_of(Dynamic::no);
+  const Tensor wide = on_null(8, 4096 + 16);
+  (void)g(wide.index({Slice(), Slice(1, 4097)}));
+  EXPECT_EQ(promises_of(g), (Promises{{}}));
+  (void)g(wide.index({Slice(), Slice(2, 4098)}));
+  EXPECT_EQ(g.stats().compiles, 1U);
+  (void)g(wide.index({Slice(), Slice(4, 4100)}));
+  EXPECT_EQ(promises_of(g), (Promises{{}, {"aligned x0 16"}}));
+  EXPECT_NE(g.why_recompiled().find("artifact 0 serves the call, but its kernels do not count on aligned x0 16"),
+            std::string::npos)
+      << g.why_recompiled();
+  for (const int at : {0, 1, 4, 3, 8}) (void)g(wide.index({Slice(), Slice(at, 4096 + at)}));
+  EXPECT_EQ(g.stats().compiles, 2U);
+}
+
+TEST(NullPolicy, ThreadsShareTheArtifactsOfAnyLength) {
+  auto f = softmax_of(Dynamic::yes);
+  try {
+    (void)f(on_null(8, 1001));
+  } catch (const UserError& e) {
+    GTEST_SKIP() << e.what();
+  }
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&f, t] {
+      const Tensor even = on_null(8, 1024 - 4 * t), odd = on_null(8, 999 - 2 * t);
+      for (int i = 0; i < 200; ++i) {
+        (void)f(even);
+        (void)f(odd);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(f.stats().compiles, 2U) << f.why_recompiled();
+  EXPECT_EQ(f.stats().fallbacks, 0U);
+}
+
+// The limit holds, and no call is left without an artifact for the sake of a faster one.
+TEST(NullPolicy, TheLimitOfArtifactsHolds) {
+  {
+    auto f = softmax_of(Dynamic::yes);
+    STAX_NEED_TRITON(f);
+  }
+  for (const int limit : {1, 2, 3, 4}) {
+    auto f = compile([](Tensor x) { return softmax(x, -1); },
+                     {.dynamic = Dynamic::yes, .fullgraph = true, .max_artifacts = limit});
+    const Tensor odd = zeros({8 * 4096 + 1}).to(kNull).index({Slice(1, None)}).view({8, 4096});
+    for (int i = 0; i < 2; ++i) {
+      for (const std::int64_t length : {1001, 1024, 4096, 4097, 100000, 99999}) (void)f(on_null(8, length));
+      (void)f(odd);
+    }
+    EXPECT_LE(f.stats().compiles, static_cast<std::uint64_t>(limit));
+  }
 }
 
 TEST(NullPolicy, UnalignedTensorsAreServed) {
