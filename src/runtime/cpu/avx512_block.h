@@ -1,5 +1,5 @@
-// Sums of products in AVX-512 registers: up to 8 rows times 32 columns, with the epilogue. For few_rows.cpp and
-// batched_matmul.cpp.
+// Sums of products in AVX-512 registers: 8 rows times 32 columns or 6 times 64, with the epilogue. For panel_matmul.cpp
+// and batched_matmul.cpp.
 #pragma once
 #if defined(__x86_64__)
 
@@ -47,52 +47,86 @@ STAX_AVX512_INLINE __m512 gelu(__m512 x) {
   return _mm512_mul_ps(half, _mm512_add_ps(erf(_mm512_mul_ps(x, _mm512_set1_ps(0.70710678f))), _mm512_set1_ps(1.0f)));
 }
 
-// What follows the sums of two vectors of columns, and their place in the output.
+// What follows the sums of a block, and their place in the output.
 struct Epilogue {
   const float *bias, *residual;  // of the first row and column; null: none
   float* out;
   std::int64_t residual_step, out_step;  // from row to row
   float scale;
   bool gelu;
-  __mmask16 active[2];
+  __mmask16 active[4];  // of each vector of columns
 };
 
-STAX_AVX512_INLINE void finish(const Epilogue& e, std::int64_t row, int part, __m512 sum) {
+STAX_AVX512_INLINE __m512 scaled(const Epilogue& e, int part, __m512 sum) {
+  const __m512 x = _mm512_mul_ps(sum, _mm512_set1_ps(e.scale));
+  return e.bias ? _mm512_add_ps(x, _mm512_maskz_loadu_ps(e.active[part], e.bias + 16 * part)) : x;
+}
+
+STAX_AVX512_INLINE void finish(const Epilogue& e, std::int64_t row, int part, __m512 x) {
   const __mmask16 active = e.active[part];
-  __m512 x = _mm512_mul_ps(sum, _mm512_set1_ps(e.scale));
-  if (e.bias) x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(active, e.bias + 16 * part));
-  if (e.gelu) x = gelu(x);
   if (e.residual) x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(active, e.residual + row * e.residual_step + 16 * part));
   _mm512_mask_storeu_ps(e.out + row * e.out_step + 16 * part, active, x);
 }
 
-// `R` rows of a with 32 columns of b, whose rows are `Step` elements apart. With `lines` > 0: fetches `lines` of the
-// two cache lines a row, from `first` on, of the columns at `ahead`.
-template <int R, int Step>
-STAX_AVX512 void block(const float* a, std::int64_t a_step, const float* b, std::int64_t k, const Epilogue& epilogue,
-                       const float* ahead, int first, int lines) {
-  __m512 sum[R][2];
-  for (auto& row : sum) row[0] = row[1] = _mm512_setzero_ps();
+// What a block fetches meanwhile: of each row of columns at `data`, `lines` (0 to 4) cache lines from `first` on.
+struct Ahead {
+  const float* data = nullptr;
+  int first = 0, lines = 0;
+};
+
+// `R` rows of a with 16 C columns of b, whose rows are `b_step` elements apart.
+template <int R, int C>
+STAX_AVX512 void block(const float* a, std::int64_t a_step, const float* b, std::int64_t b_step, std::int64_t k,
+                       const Epilogue& epilogue, Ahead ahead) {
+  __m512 sum[R][C];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) sum[r][c] = _mm512_setzero_ps();
+  const float* fetched = ahead.data + 16 * ahead.first;
   for (std::int64_t i = 0; i < k; ++i) {
-    const __m512 x = _mm512_loadu_ps(b + i * Step), y = _mm512_loadu_ps(b + i * Step + 16);
-    if (lines > 0) _mm_prefetch(reinterpret_cast<const char*>(ahead + i * Step + 16 * first), _MM_HINT_T0);
-    if (lines == 2) _mm_prefetch(reinterpret_cast<const char*>(ahead + i * Step + 16), _MM_HINT_T0);
+    __m512 x[C];
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) x[c] = _mm512_loadu_ps(b + i * b_step + 16 * c);
+    if (ahead.lines > 0) {
+      const float* line = fetched + i * b_step;
+      _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
+      if (ahead.lines > 1) {
+        _mm_prefetch(reinterpret_cast<const char*>(line + 16), _MM_HINT_T0);
+        if (ahead.lines > 2) _mm_prefetch(reinterpret_cast<const char*>(line + 32), _MM_HINT_T0);
+        if (ahead.lines > 3) _mm_prefetch(reinterpret_cast<const char*>(line + 48), _MM_HINT_T0);
+      }
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const __m512 factor = _mm512_set1_ps(a[r * a_step + i]);
-      sum[r][0] = _mm512_fmadd_ps(factor, x, sum[r][0]);
-      sum[r][1] = _mm512_fmadd_ps(factor, y, sum[r][1]);
+#pragma GCC unroll 4
+      for (int c = 0; c < C; ++c) sum[r][c] = _mm512_fmadd_ps(factor, x[c], sum[r][c]);
     }
   }
+  if (epilogue.gelu) {
+    // A loop: unrolled, the many copies would push one another out of the instruction cache.
+    __m512 all[R * C];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+      for (int c = 0; c < C; ++c) all[r * C + c] = scaled(epilogue, c, sum[r][c]);
+#pragma GCC unroll 1
+    for (int i = 0; i < R * C; ++i) finish(epilogue, i / C, i % C, gelu(all[i]));
+    return;
+  }
+#pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
-    for (int part = 0; part < 2; ++part) finish(epilogue, r, part, sum[r][part]);
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) finish(epilogue, r, c, scaled(epilogue, c, sum[r][c]));
 }
 
-using Block = void (*)(const float*, std::int64_t, const float*, std::int64_t, const Epilogue&, const float*, int, int);
-template <int Step>
-inline constexpr Block kBlocks[] = {block<1, Step>, block<2, Step>, block<3, Step>, block<4, Step>,
-                                    block<5, Step>, block<6, Step>, block<7, Step>, block<8, Step>};
-inline constexpr std::int64_t kBlockRows = 8, kBlockColumns = 32;
+using Block = void (*)(const float*, std::int64_t, const float*, std::int64_t, std::int64_t, const Epilogue&, Ahead);
+// By rows - 1: the sums of the largest leave room in the 32 registers for a row of b and a factor.
+inline constexpr Block kNarrowBlocks[] = {block<1, 2>, block<2, 2>, block<3, 2>, block<4, 2>,
+                                          block<5, 2>, block<6, 2>, block<7, 2>, block<8, 2>};
+inline constexpr Block kWideBlocks[] = {block<1, 4>, block<2, 4>, block<3, 4>, block<4, 4>, block<5, 4>, block<6, 4>};
+inline constexpr std::int64_t kNarrowRows = 8, kNarrowColumns = 32, kWideRows = 6, kWideColumns = 64;
 
 // The first n of 16 lanes.
 inline __mmask16 first_lanes(std::int64_t n) {

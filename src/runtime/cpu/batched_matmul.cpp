@@ -13,10 +13,10 @@ namespace stax::runtime {
 
 namespace {
 
-using avx512::kBlockColumns, avx512::kBlockRows;
+constexpr std::int64_t kBlockRows = avx512::kNarrowRows, kBlockColumns = avx512::kNarrowColumns;
 
 constexpr std::int64_t kMostInner = 512;  // k: a panel of b has at most 64 KiB
-constexpr std::int64_t kMostRows = 96;    // m and n: larger ones are the library's, which is as fast there
+constexpr std::int64_t kMostRows = 160;   // m and n: larger ones are the library's, which is as fast there
 constexpr std::int64_t kSerial = std::int64_t{1} << 17;  // multiplications that are not worth a second thread
 
 STAX_AVX512_INLINE __m512 low(__m512 a, __m512 b) {
@@ -87,25 +87,59 @@ std::int64_t offset(const MatmulMatrix& x, const SmallDims& batch, std::int64_t 
   return at;
 }
 
-void run_one(const MatmulProblem& p, std::int64_t index, float* panel) {
-  const float* a = static_cast<const float*>(p.a.data) + offset(p.a, p.batch, index);
-  const float* b = static_cast<const float*>(p.b.data) + offset(p.b, p.batch, index);
-  float* out = static_cast<float*>(p.out.data) + offset(p.out, p.batch, index);
+// Where the matrices of one product are.
+struct Place {
+  const float *a, *b;
+  float* out;
+};
+Place place_of(const MatmulProblem& p, std::int64_t index) {
+  return {static_cast<const float*>(p.a.data) + offset(p.a, p.batch, index),
+          static_cast<const float*>(p.b.data) + offset(p.b, p.batch, index),
+          static_cast<float*>(p.out.data) + offset(p.out, p.batch, index)};
+}
+
+// Lines of memory that lie `step` elements apart, `length` elements each.
+struct Lines {
+  const float* data;
+  std::int64_t step, count, length;
+};
+Lines lines_of(const MatmulMatrix& x, const float* data, std::int64_t rows, std::int64_t columns) {
+  return x.columns == 1 ? Lines{data, x.rows, rows, columns} : Lines{data, x.columns, columns, rows};
+}
+
+// The part `i` of `parts` of the lines. Matrices of a batch often lie side by side in longer rows, whose lines the
+// hardware does not fetch ahead.
+void fetch(const Lines& x, std::int64_t i, std::int64_t parts) {
+  for (std::int64_t line = x.count * i / parts; line < x.count * (i + 1) / parts; ++line)
+    for (std::int64_t at = 0; at < x.length; at += 16) _mm_prefetch(x.data + line * x.step + at, _MM_HINT_T0);
+}
+
+// One product; fetches the matrices of `next`.
+void run_one(const MatmulProblem& p, const Place& at, const Place& next, float* panel) {
+  const Lines next_a = lines_of(p.a, next.a, p.m, p.k), next_b = lines_of(p.b, next.b, p.k, p.n);
+  const std::int64_t parts = (p.n + kBlockColumns - 1) / kBlockColumns * ((p.m + kBlockRows - 1) / kBlockRows);
+  std::int64_t part = 0;
   for (std::int64_t column = 0; column < p.n; column += kBlockColumns) {
-    const std::int64_t left = p.n - column, n = std::min(left, kBlockColumns);
-    if (p.b.columns == 1)
-      pack_rows(b + column, p.b.rows, p.k, n, panel);
+    const std::int64_t left = p.n - column;
+    const float *b = at.b + column * p.b.columns, *columns = panel;
+    std::int64_t step = kBlockColumns;
+    if (p.b.columns != 1)
+      pack_columns(b, p.b.columns, p.k, std::min(left, kBlockColumns), panel);
+    else if (left < kBlockColumns)
+      pack_rows(b, p.b.rows, p.k, left, panel);
     else
-      pack_columns(b + column * p.b.columns, p.b.columns, p.k, n, panel);
-    for (std::int64_t row = 0; row < p.m; row += kBlockRows) {
-      avx512::Epilogue e{};
-      e.out = out + row * p.out.rows + column;
-      e.out_step = p.out.rows;
-      e.scale = static_cast<float>(p.scale);
-      e.active[0] = avx512::first_lanes(left);
-      e.active[1] = avx512::first_lanes(left - 16);
-      avx512::kBlocks<kBlockColumns>[std::min(kBlockRows, p.m - row) - 1](a + row * p.a.rows, p.a.rows, panel, p.k, e,
-                                                                          nullptr, 0, 0);
+      columns = b, step = p.b.rows;
+    avx512::Epilogue e{};
+    e.out_step = p.out.rows;
+    e.scale = static_cast<float>(p.scale);
+    e.active[0] = avx512::first_lanes(left);
+    e.active[1] = avx512::first_lanes(left - 16);
+    for (std::int64_t row = 0; row < p.m; row += kBlockRows, ++part) {
+      fetch(next_a, part, parts);
+      fetch(next_b, part, parts);
+      e.out = at.out + row * p.out.rows + column;
+      avx512::kNarrowBlocks[std::min(kBlockRows, p.m - row) - 1](at.a + row * p.a.rows, p.a.rows, columns, step, p.k, e,
+                                                                 {});
     }
   }
 }
@@ -128,8 +162,8 @@ bool batched_matmul(const MatmulProblem& p, int threads) {
   {
     alignas(64) float panel[kMostInner * kBlockColumns];
     const int thread = omp_get_thread_num(), threads_now = omp_get_num_threads();
-    for (std::int64_t i = count * thread / threads_now; i < count * (thread + 1) / threads_now; ++i)
-      run_one(p, i, panel);
+    const std::int64_t begin = count * thread / threads_now, end = count * (thread + 1) / threads_now;
+    for (std::int64_t i = begin; i < end; ++i) run_one(p, place_of(p, i), place_of(p, std::min(i + 1, end - 1)), panel);
   }
   return true;
 }

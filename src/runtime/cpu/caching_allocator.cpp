@@ -63,7 +63,8 @@ struct CachingAllocator::Impl {
   void unuse(std::size_t bytes) { in_use.fetch_sub(bytes, std::memory_order_relaxed); }
 
   void* allocate_small(std::size_t bytes);
-  void* allocate_large(std::size_t bytes);
+  void* allocate_large(std::size_t bytes, Pages pages);
+  void* allocate(std::size_t bytes, Pages pages);
   void release_small(void* data, std::size_t bytes) noexcept;
   std::size_t release_cached();
   [[noreturn]] void fail(std::size_t bytes);
@@ -174,12 +175,12 @@ void* CachingAllocator::Impl::allocate_small(std::size_t bytes) {
   return block;
 }
 
-void* CachingAllocator::Impl::allocate_large(std::size_t bytes) {
+void* CachingAllocator::Impl::allocate_large(std::size_t bytes, Pages pages) {
   bool fresh = false;
-  void* data = heap.allocate(bytes, fresh);
+  void* data = heap.allocate(bytes, fresh, pages);
   if (!data) {
     release_cached();
-    data = heap.allocate(bytes, fresh);
+    data = heap.allocate(bytes, fresh, pages);
     if (!data) fail(bytes);
   }
   (fresh ? misses : large_hits).fetch_add(1, std::memory_order_relaxed);
@@ -242,13 +243,16 @@ std::atomic<int> filled_with{-1};
 void CachingAllocator::fill_allocations(int byte) { filled_with.store(byte, std::memory_order_relaxed); }
 int CachingAllocator::fill_byte() { return filled_with.load(std::memory_order_relaxed); }
 
-void* CachingAllocator::allocate(std::size_t bytes) {
+void* CachingAllocator::Impl::allocate(std::size_t bytes, Pages pages) {
   if (bytes == 0) bytes = 1;
-  void* data = bytes <= kSmallLimit ? impl_->allocate_small(bytes) : impl_->allocate_large(bytes);
+  void* data = bytes <= kSmallLimit ? allocate_small(bytes) : allocate_large(bytes, pages);
   if (const int byte = fill_byte(); byte >= 0) [[unlikely]]
     std::memset(data, byte, bytes);
   return data;
 }
+
+void* CachingAllocator::allocate(std::size_t bytes) { return impl_->allocate(bytes, Pages::usual); }
+void* CachingAllocator::allocate_huge(std::size_t bytes) { return impl_->allocate(bytes, Pages::huge); }
 
 void CachingAllocator::release(void* data, std::size_t bytes) noexcept {
   if (!data) return;

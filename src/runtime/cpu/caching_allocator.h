@@ -28,6 +28,8 @@ class CachingAllocator final : public Allocator {
   // DeviceError "out of memory on cpu: asked for …, … in use, … cached" when the system or the limit refuses.
   void* allocate(std::size_t bytes) override;
   void release(void* data, std::size_t bytes) noexcept override;
+  // The same in huge pages, where the system has them: for what stays and is read over and over.
+  void* allocate_huge(std::size_t bytes);
 
   AllocatorStats stats() const;
   void reset_peak();

@@ -5,10 +5,10 @@
 
 #include "runtime/cpu/batched_matmul.h"
 #include "runtime/cpu/copy.h"
-#include "runtime/cpu/few_rows.h"
 #include "runtime/cpu/lru_map.h"
 #include "runtime/cpu/onednn_primitive.h"
 #include "runtime/cpu/onednn_weights.h"
+#include "runtime/cpu/panel_matmul.h"
 #include "runtime/cpu/simple_matmul.h"
 #include "runtime/cpu/threads.h"
 
@@ -168,7 +168,7 @@ bool onednn_matmul(const MatmulProblem& given) {
   if (p.weight && p.batch.empty() && readable(p.b, p.batch, p.k, p.n)) packed = PackedWeights::instance().get(p);
   for (const bool copy_inputs : {false, true}) {
     const Prepared r = prepare(p, bias, copy_inputs);
-    if (packed && few_rows_matmul(r.p, packed, threads)) {
+    if (packed && panel_matmul(r.p, packed, threads)) {
       copy_out(r, p);
       return true;
     }

@@ -45,8 +45,10 @@ std::shared_ptr<PackedWeight> PackedWeights::get(const MatmulProblem& p) {
   auto weight = std::make_shared<PackedWeight>();
   weight->version = version;
   weight->size = layout.get_size();
-  weight->bytes = Scratch(weight->size);
+  weight->bytes = Scratch::huge(weight->size);
   weight->memory = dnnl::memory(layout, engine(), weight->bytes.data());
+  weight->panels =
+      layout == dnnl::memory::desc({p.k, p.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::BA16a64b);
   dnnl::memory from(plain, engine(), p.b.data);
   dnnl::reorder(from, weight->memory).execute(stream(), from, weight->memory);
   stream().wait();

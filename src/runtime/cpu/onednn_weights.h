@@ -28,7 +28,8 @@ struct PackedWeight {
   dnnl::memory memory;
   std::size_t size = 0;
   std::uint64_t version = 0;
-  Place next;  // the weight that was used after this one
+  bool panels = false;  // float32, the columns in panels of 64
+  Place next;           // the weight that was used after this one
 };
 
 // Thread-safe.

@@ -10,6 +10,7 @@ class Scratch {
  public:
   Scratch() = default;
   explicit Scratch(std::size_t bytes) : data_(CachingAllocator::cpu().allocate(bytes)), bytes_(bytes) {}
+  static Scratch huge(std::size_t bytes) { return Scratch(CachingAllocator::cpu().allocate_huge(bytes), bytes); }
   Scratch(Scratch&& other) noexcept : data_(other.data_), bytes_(other.bytes_) { other.data_ = nullptr; }
   Scratch& operator=(Scratch&& other) noexcept {
     std::swap(data_, other.data_);
@@ -22,6 +23,8 @@ class Scratch {
   void* data() const { return data_; }
 
  private:
+  Scratch(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -8,15 +8,17 @@
 
 namespace stax::runtime {
 
-// Thread-safe. Segments use ordinary 4 KiB pages: once warm, huge pages brought nothing (stores 33 GB/s either way),
-// while their first write was up to five times slower.
+enum class Pages : std::uint8_t { usual, huge };
+
+// Thread-safe. Huge pages save misses of the page table and let the hardware fetch ahead beyond 4 KiB, but their first
+// touch can cost a new process milliseconds each: blocks of 8 MiB and more have them, and what asks for them.
 class SegmentHeap {
  public:
   explicit SegmentHeap(std::size_t limit) : limit_(limit) {}
   ~SegmentHeap();
 
   // Null when the system or the limit refuses. `fresh` tells whether a segment had to be mapped.
-  void* allocate(std::size_t bytes, bool& fresh);
+  void* allocate(std::size_t bytes, bool& fresh, Pages pages = Pages::usual);
   void release(void* data) noexcept;
   // Bytes that allocate(bytes) takes of a segment.
   static std::size_t rounded(std::size_t bytes) { return (bytes + kHeader + kGrain - 1) / kGrain * kGrain; }
@@ -37,6 +39,7 @@ class SegmentHeap {
     Block* previous = nullptr;
     Block* next = nullptr;
     bool free = false;
+    Pages pages = Pages::usual;
   };
   static_assert(sizeof(Block) == kHeader);
   struct BySize {
@@ -48,12 +51,15 @@ class SegmentHeap {
   };
   using FreeSet = boost::intrusive::set<Block, boost::intrusive::compare<BySize>>;
 
-  Block* map_segment(std::size_t bytes);
+  FreeSet& free(Pages pages) { return free_[static_cast<std::size_t>(pages)]; }
+  Block* take_free(std::size_t bytes, Pages pages);
+  Block* map_segment(std::size_t bytes, Pages pages);
+  std::size_t release_free_segments(FreeSet& free);
   void split(Block* block, std::size_t bytes);
   Block* merge_with_next(Block* block);
 
   mutable std::mutex mutex_;
-  FreeSet free_;
+  FreeSet free_[2];  // by pages
   std::size_t reserved_ = 0, limit_;
 };
 

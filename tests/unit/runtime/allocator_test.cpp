@@ -80,6 +80,23 @@ TEST(CachingAllocator, FreedNeighboursMerge) {
   allocator.release(big, 3'200'000);
 }
 
+TEST(CachingAllocator, HugePagesServeOthersWhenFree) {
+  CachingAllocator allocator;
+  void* usual = allocator.allocate(3'000'000);
+  allocator.release(usual, 3'000'000);
+  void* huge = allocator.allocate_huge(3'000'000);
+  EXPECT_EQ(allocator.stats().misses, 2u);  // not from usual pages
+  EXPECT_EQ(allocator.stats().in_use, allocator.stats().peak_in_use);
+  std::memset(huge, 1, 3'000'000);
+  allocator.release(huge, 3'000'000);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 2; ++i) blocks.push_back(allocator.allocate(2'900'000));
+  EXPECT_EQ(allocator.stats().misses, 2u);
+  for (void* p : blocks) allocator.release(p, 2'900'000);
+  EXPECT_GT(allocator.release_cached(), 7'000'000u);
+  EXPECT_EQ(allocator.stats().cached, 0u);
+}
+
 TEST(CachingAllocator, ReleaseGivesEverythingBack) {
   CachingAllocator allocator;
   std::vector<std::pair<void*, std::size_t>> blocks;

@@ -1,4 +1,5 @@
 #include "matmul_helpers.h"
+#include "runtime/cpu/team_grid.h"
 
 namespace stax::runtime::test {
 namespace {
@@ -7,7 +8,7 @@ Array row_bias(std::int64_t m, std::int64_t n, std::mt19937& rng) {
   return random_array({n}, Dtype::f32, rng).with_layout(Layout{Dims{m, n}, Dims{0, 1}, 0});
 }
 
-TEST(MatmulFewRows, EveryNumberOfRowsAgainstAPackedWeight) {
+TEST(MatmulPanels, EveryNumberOfRowsAgainstAPackedWeight) {
   std::mt19937 rng(1);
   for (const std::int64_t k : {1, 15, 16, 33, 200})
     for (const std::int64_t n : {1, 16, 31, 64, 65, 200}) {
@@ -23,7 +24,39 @@ TEST(MatmulFewRows, EveryNumberOfRowsAgainstAPackedWeight) {
     }
 }
 
-TEST(MatmulFewRows, EpiloguesAndGapsBetweenRows) {
+TEST(MatmulPanels, ManyRowsInPiecesThatTheTeamTakes) {
+  std::mt19937 rng(5);
+  for (const std::int64_t n : {33, 64, 160}) {
+    Product p;
+    p.b = random_array({48, n}, Dtype::f32, rng);
+    p.weight = true;
+    for (const std::int64_t m : {35, 36, 97, 515, 517, 1201}) {
+      SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
+      p.a = random_array({m, 48}, Dtype::f32, rng, {}, 3);
+      p.out = random_array({m, n}, Dtype::f32, rng, {}, 7);
+      p.bias = row_bias(m, n, rng);
+      p.residual = random_array({m, n}, Dtype::f32, rng);
+      p.activation = Activation::gelu_erf;
+      check(p);
+    }
+  }
+}
+
+TEST(MatmulPanels, TeamsShareTheLongerSideAndLeaveNobodyIdle) {
+  using onednn::team_grid;
+  const auto grid = [](int threads, std::int64_t m, std::int64_t n) {
+    const auto g = team_grid(threads, m, n, 384);
+    return std::pair(g.rows, g.columns);
+  };
+  EXPECT_EQ(grid(2, 2048, 384), std::pair(2, 1));
+  EXPECT_EQ(grid(2, 16, 1536), std::pair(1, 2));
+  EXPECT_EQ(grid(1, 16, 1536), std::pair(1, 1));
+  EXPECT_EQ(grid(4, 1, 384), std::pair(1, 4));
+  EXPECT_EQ(grid(4, 24, 64), std::pair(2, 2));  // two strips of columns for four
+  EXPECT_EQ(grid(3, 4096, 64), std::pair(3, 1));
+}
+
+TEST(MatmulPanels, EpiloguesAndGapsBetweenRows) {
   std::mt19937 rng(2);
   for (const std::int64_t m : {1, 7, 16})
     for (const Activation f : {Activation::none, Activation::gelu_erf, Activation::relu, Activation::tanh})
@@ -41,7 +74,7 @@ TEST(MatmulFewRows, EpiloguesAndGapsBetweenRows) {
       }
 }
 
-TEST(MatmulFewRows, NothingIsWrittenBesideTheOutput) {
+TEST(MatmulPanels, NothingIsWrittenBesideTheOutput) {
   std::mt19937 rng(3);
   const Array whole = random_array({9, 100}, Dtype::f32, rng);
   for (std::int64_t i = 0; i < 900; ++i) whole.data_as<float>()[i] = -77;
@@ -54,7 +87,7 @@ TEST(MatmulFewRows, NothingIsWrittenBesideTheOutput) {
       EXPECT_EQ(whole.data_as<float>()[i * 100 + j], -77) << i << ", " << j;
 }
 
-TEST(MatmulFewRows, WeightsInTurnAndReleased) {
+TEST(MatmulPanels, WeightsInTurnAndReleased) {
   std::mt19937 rng(4);
   Product first{random_array({16, 128}, Dtype::f32, rng), random_array({128, 256}, Dtype::f32, rng),
                 random_array({16, 256}, Dtype::f32, rng)};

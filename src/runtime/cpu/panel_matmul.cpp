@@ -1,0 +1,172 @@
+#include "runtime/cpu/panel_matmul.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "runtime/cpu/isa.h"
+#include "runtime/cpu/openmp.h"
+#include "runtime/cpu/team_grid.h"
+
+#if defined(__x86_64__)
+#include "runtime/cpu/avx512_block.h"
+#endif
+
+namespace stax::runtime::onednn {
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr std::int64_t kPanel = 64;                      // columns of a panel; its rows follow each other in memory
+constexpr std::int64_t kSerial = std::int64_t{1} << 17;  // multiplications that are not worth a second thread
+constexpr std::int64_t kRowsAtOnce = 512;                // stay in the caches while the columns pass
+
+static_assert(kRows == avx512::kWideRows && kStrip == avx512::kNarrowColumns && kPanel == avx512::kWideColumns);
+
+// Where the strips of a weight are: half panels.
+struct Strips {
+  const float* data = nullptr;
+  std::int64_t count = 0, panel_size = 0;  // elements of a panel
+  const float* at(std::int64_t strip) const { return data + strip / 2 * panel_size + strip % 2 * kStrip; }
+};
+
+Strips strips_at(const void* data, std::int64_t k, std::int64_t n) {
+  return {static_cast<const float*>(data), ceil_div(n, kStrip), ceil_div(k, 16) * 16 * kPanel};
+}
+
+struct Span {
+  std::int64_t begin, end;
+};
+Span share(std::int64_t count, std::int64_t member, std::int64_t members) {
+  return {count * member / members, count * (member + 1) / members};
+}
+
+avx512::Epilogue epilogue_at(const MatmulProblem& p, std::int64_t row, std::int64_t column) {
+  avx512::Epilogue e{};
+  e.bias = p.bias.data ? static_cast<const float*>(p.bias.data) + column : nullptr;
+  e.residual = p.residual.data ? static_cast<const float*>(p.residual.data) + row * p.residual.rows + column : nullptr;
+  e.residual_step = p.residual.rows;
+  e.out = static_cast<float*>(p.out.data) + row * p.out.rows + column;
+  e.out_step = p.out.rows;
+  e.scale = static_cast<float>(p.scale);
+  e.gelu = p.activation == Activation::gelu_erf;
+  for (int part = 0; part < 4; ++part) e.active[part] = avx512::first_lanes(p.n - column - 16 * part);
+  return e;
+}
+
+// Rows times one strip or, where `wide`, two strips of a panel. The last blocks fetch the strips at `ahead`, each some
+// of the cache lines of a row.
+void run_strips(const MatmulProblem& p, Span rows, std::int64_t column, bool wide, const float* strip,
+                const float* ahead) {
+  const auto* a = static_cast<const float*>(p.a.data);
+  const std::int64_t most = wide ? avx512::kWideRows : avx512::kNarrowRows, lines = wide ? 4 : 2;
+  const auto* forms = wide ? avx512::kWideBlocks : avx512::kNarrowBlocks;
+  const std::int64_t blocks = ceil_div(rows.end - rows.begin, most);
+  const std::int64_t fetching = std::min(blocks, lines);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const Span block = share(rows.end - rows.begin, i, blocks);
+    const std::int64_t row = rows.begin + block.begin, fetcher = i - (blocks - fetching);
+    avx512::Ahead fetch;
+    if (fetcher >= 0) {
+      const Span part = share(lines, fetcher, fetching);
+      fetch = {ahead, static_cast<int>(part.begin), static_cast<int>(part.end - part.begin)};
+    }
+    forms[block.end - block.begin - 1](a + row * p.a.rows, p.a.rows, strip, kPanel, p.k, epilogue_at(p, row, column),
+                                       fetch);
+  }
+}
+
+bool fits(const MatmulProblem& p, const PackedWeight& w) {
+  if (p.dtype != Dtype::f32 || !p.batch.empty() || p.m < 1 || p.k < 1) return false;
+  if (p.activation != Activation::none && p.activation != Activation::gelu_erf) return false;
+  if (p.a.columns != 1 || p.out.columns != 1 || (p.residual.data && p.residual.columns != 1)) return false;
+  if (p.bias.data && (p.bias.columns != 1 || (p.m > 1 && p.bias.rows != 0))) return false;
+  static const bool wide = cpu_supports("avx512");
+  return wide && w.panels;
+}
+
+// The weight that the calling thread used last: a model uses its weights in the same order call after call.
+std::weak_ptr<PackedWeight>& last_used() {
+  thread_local std::weak_ptr<PackedWeight> last;
+  return last;
+}
+
+// Blocks of rows that the team has not yet taken. Members take ever smaller pieces, so that one whose core is slowed
+// down does less.
+class Rows {
+ public:
+  explicit Rows(std::int64_t m) : m_(m), blocks_(ceil_div(m, kRows)) {}
+
+  // Empty at the end.
+  Span take(std::int64_t members) {
+    std::int64_t begin = next_.load(std::memory_order_relaxed), count = 0;
+    do {
+      if (begin >= blocks_) return {m_, m_};
+      count = std::clamp((blocks_ - begin) / (2 * members), kFewest, kMost);
+    } while (!next_.compare_exchange_weak(begin, begin + count, std::memory_order_relaxed));
+    return {begin * kRows, std::min(m_, (begin + count) * kRows)};
+  }
+
+ private:
+  static constexpr std::int64_t kFewest = 6, kMost = 86;  // blocks: 36 and 516 rows
+  const std::int64_t m_, blocks_;
+  std::atomic<std::int64_t> next_ = 0;
+};
+
+// Rows times the strips of one member. `next`: the strips of the weight that is expected to follow.
+void run_rows(const MatmulProblem& p, Span rows, const Strips& strips, Span mine, const float* after) {
+  // Few rows wait for the weight: narrow strips come in a steadier stream.
+  const bool few = rows.end - rows.begin <= 2 * avx512::kNarrowRows;
+  for (std::int64_t i = mine.begin, step = 1; i < mine.end; i += step) {
+    step = !few && i % 2 == 0 && i + 1 < mine.end ? 2 : 1;
+    run_strips(p, rows, i * kStrip, step == 2, strips.at(i), i + step < mine.end ? strips.at(i + step) : after);
+  }
+}
+
+// One member's part. `next`: the strips of the weight that is expected to follow.
+void run_part(const MatmulProblem& p, const Strips& strips, const Strips& next, Rows& left, int thread, int threads) {
+  const TeamGrid grid = team_grid(threads, p.m, p.n, p.k);
+  const std::int64_t column = thread % grid.columns;
+  const Span mine = share(strips.count, column, grid.columns);
+  // Fetching never faults: the weight that followed may be gone.
+  const float* following = next.data ? next.at(share(next.count, column, grid.columns).begin) : strips.at(mine.begin);
+  if (grid.columns == 1) {
+    for (Span rows = left.take(threads); rows.begin < rows.end;) {
+      const Span then = left.take(threads);
+      run_rows(p, rows, strips, mine, then.begin < then.end ? strips.at(mine.begin) : following);
+      rows = then;
+    }
+    return;
+  }
+  const Span rows = share(p.m, thread / grid.columns, grid.rows);
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kRowsAtOnce) {
+    const Span part{begin, std::min(rows.end, begin + kRowsAtOnce)};
+    run_rows(p, part, strips, mine, part.end < rows.end ? strips.at(mine.begin) : following);
+  }
+}
+
+}  // namespace
+
+bool panel_matmul(const MatmulProblem& p, const std::shared_ptr<PackedWeight>& weight, int threads) {
+  if (!fits(p, *weight)) return false;
+  if (const auto last = last_used().lock(); last && last != weight) last->next.set(weight->bytes.data(), p.k, p.n);
+  last_used() = weight;
+  const auto& after = weight->next;
+  const Strips strips = strips_at(weight->bytes.data(), p.k, p.n),
+               next = strips_at(after.data.load(std::memory_order_relaxed), after.k.load(std::memory_order_relaxed),
+                                after.n.load(std::memory_order_relaxed));
+  const std::int64_t units = strips.count * ceil_div(p.m, kRows);
+  const int team = p.m * p.n * p.k <= kSerial ? 1 : static_cast<int>(std::min<std::int64_t>(threads, units));
+  Rows left(p.m);
+#pragma omp parallel num_threads(team) if (team > 1)
+  run_part(p, strips, next, left, omp_get_thread_num(), omp_get_num_threads());
+  return true;
+}
+
+#else
+
+bool panel_matmul(const MatmulProblem&, const std::shared_ptr<PackedWeight>&, int) { return false; }
+
+#endif
+
+}  // namespace stax::runtime::onednn
