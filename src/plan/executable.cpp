@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "plan/facts.h"
 #include "plan/guard_check.h"
@@ -34,6 +35,9 @@ struct PooledAllocator {
     return true;
   }
 };
+
+// Of a launch on a GPU, along its first dimension; kernels use no other.
+constexpr std::int64_t kMostPrograms = std::numeric_limits<std::int32_t>::max();
 
 // What a buffer is during a call. Temporaries are raw memory; outputs are storages.
 struct BufferState {
@@ -230,6 +234,11 @@ void Run::step(const LaunchCode& s) {
   args.scalars = {launch_scalars_, static_cast<std::size_t>(s.scalars)};
   for (int d = 0; d < 3; ++d)
     if (s.grid[d] >= 0) args.grid[d] = registers_[s.grid[d]];
+  if (args.grid[0] > kMostPrograms) [[unlikely]]
+    throw DeviceError(fmt::format(
+        "{} programs are more than a launch can have ({}): its blocks were chosen for sizes like those of the first "
+        "call. Compile for such sizes: without Dynamic::yes, or with a first call of such sizes",
+        args.grid[0], kMostPrograms));
   if (args.grid[0] == 0 || args.grid[1] == 0 || args.grid[2] == 0) return;
   runtime::ErrorSlot* slot = s.report < 0 ? nullptr : slots_[static_cast<std::size_t>(s.report)].get();
   args.error = slot ? slot->word() : &error_;

@@ -246,7 +246,9 @@ void TritonChooser::choose_tile() {
   for (const loop::Buffer& b : p_.buffers) widest = std::min<std::int64_t>(widest, byte_size(b.dtype));
   for (int a = 0; a < static_cast<int>(k_.outer.size()); ++a) s_.x.push_back(a);
   const std::int64_t block = widest <= 2 ? 1024 : 512;
-  s_.x_block = std::clamp<std::int64_t>(power_at_least(units()), 1, block);
+  // Blocks for few elements serve few: what has no bound may be called with many.
+  const bool few = std::ranges::all_of(k_.outer, [](const loop::Axis& a) { return a.extent.constant().has_value(); });
+  s_.x_block = std::clamp<std::int64_t>(power_at_least(units()), few ? 1 : 128, block);
   if (k_.outer.empty()) s_.x_block = 1;
   // A small problem is spread over the card.
   while (s_.x_block > 128 && units() / s_.x_block < target_.multiprocessors) s_.x_block /= 2;

@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kOnStack = 64;
 constexpr std::size_t kMostParameters = 4096 / 8;
 
-// The driver takes an array of addresses; it copies what they point to before the launch returns. A tensor map would
-// be an address of 128 bytes instead of one of a slot.
+// The driver takes an array of addresses, one a parameter; it copies what they point to, as many bytes as the kernel
+// says, before the launch returns. So parameters need not lie in one block: a tensor map (128 bytes at a multiple of
+// 64, as the driver's encoder writes it) is one address more, of where the map is kept, instead of one of a slot.
 void pack(const LaunchArgs& args, bool reports, std::uint64_t* slots, void** parameters) {
   std::size_t n = 0;
   for (void* b : args.buffers) slots[n++] = reinterpret_cast<std::uint64_t>(b);

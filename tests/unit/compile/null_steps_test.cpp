@@ -103,5 +103,42 @@ TEST(NullSteps, DevicesAreNotMixed) {
   EXPECT_EQ(message, "mixed: y is on cpu, an earlier tensor on null. Move it with .to(device)");
 }
 
+// One dimension of 2^31 - 1 programs; what asks for more was compiled for far smaller sizes.
+TEST(NullSteps, MoreProgramsThanALaunchCanHave) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(R"(
+graph @rows(x: i8[s0, 16]) {
+  size s0 in [2, 281474976710655] hint 4
+  %0 = sum(x, axes=[-1]) : i64[s0] at "main.cpp":7
+  return %0
+}
+)"),
+                                      {}, session());
+  (void)run(*artifact, Call({null_tensor({2000000000, 16}, Dtype::i8)}));
+  try {
+    (void)run(*artifact, Call({null_tensor({3000000000, 16}, Dtype::i8)}));
+    FAIL() << explain(*artifact);
+  } catch (const DeviceError& e) {
+    const std::string text = e.what();
+    EXPECT_TRUE(text.starts_with("3000000000 programs are more than a launch can have (2147483647): ")) << text;
+    EXPECT_NE(text.find(" of rows at main.cpp:7)"), std::string::npos) << text;
+  }
+}
+
+TEST(NullSteps, BlocksOfSizesWithoutABoundServeMany) {
+  STAX_NEED_TRITON();
+  const auto artifact = compile_graph(null_graph(R"(
+graph @few(x: i8[s0, s1]) {
+  size s0 in [2, 281474976710655] hint 2
+  size s1 in [2, 281474976710655] hint 3
+  %0 = neg(x) : i8[s0, s1]
+  return %0
+}
+)"),
+                                      {}, session());
+  EXPECT_EQ(missed(*artifact, Call({null_tensor({100000, 1300000}, Dtype::i8)})), "");
+  (void)run(*artifact, Call({null_tensor({100000, 1300000}, Dtype::i8)}));  // 130 GB
+}
+
 }  // namespace
 }  // namespace stax::compiler::test
