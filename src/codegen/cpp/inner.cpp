@@ -53,6 +53,16 @@ std::string KernelEmitter::combine_text(CombineOp op, Dtype t, std::string_view 
   }
 }
 
+// Extrema of floats pass over NaN and notice it in flags of their own: two operations an element less.
+bool KernelEmitter::is_flagged(const Value& v) {
+  return v.dtype == Dtype::f32 && (v.combine == CombineOp::max || v.combine == CombineOp::min);
+}
+
+std::string KernelEmitter::lanes_text(const Value& v, std::string_view a, std::string_view b) const {
+  return is_flagged(v) ? format("v::ordered_{}({}, {})", loop::info_of(v.combine).name, a, b)
+                       : combine_text(v.combine, v.dtype, a, b);
+}
+
 std::string KernelEmitter::scalar_combine_text(CombineOp op, Dtype t, std::string_view a, std::string_view b) const {
   if (t != Dtype::boolean && op == CombineOp::max) return format("v::scalar_max({}, {})", a, b);
   if (t != Dtype::boolean && op == CombineOp::min) return format("v::scalar_min({}, {})", a, b);
@@ -112,6 +122,7 @@ void KernelEmitter::declare_totals(const Site& site) {
     switch (form_of(v)) {
       case Form::lanes:
         out_.format_line("{} {};", vector_type(v.dtype), init);
+        if (is_flagged(v)) out_.format_line("v::nan_flags nan{} = {{}};", id);
         break;
       case Form::arg:
         out_.format_line("{} {};", vector_type(v.dtype), init);
@@ -141,6 +152,7 @@ void KernelEmitter::declare_accumulators(const Site& site) {
     if (form == Form::tuple) continue;  // merged into the totals at once
     if (form == Form::block) declare_array(format("w{}", id), register_type(v.dtype), block_length(site));
     const bool welford = v.combine == CombineOp::welford;
+    if (form == Form::lanes && is_flagged(v) && unroll > 1) out_.format_line("f32v other{} = {{}};", id);
     for (int u = 0; u < unroll; ++u) {
       out_.format_line("{} a{}_{} = {};", vector_type(v.dtype), id, u,
                        welford ? "{}" : identity_vector(v.combine, v.dtype));
@@ -162,9 +174,18 @@ void KernelEmitter::update_accumulator(const Site& site, ValueId id, const Copy&
     return copy.partial ? format("v::select(v::first(n), {}, {})", text, other) : text;
   };
   switch (form_of(v)) {
-    case Form::lanes:
-      out_.format_line("{} = {};", a, combine_text(v.combine, v.dtype, a, active(x, identity)));
+    case Form::lanes: {
+      out_.format_line("{} = {};", a, lanes_text(v, a, active(x, identity)));
+      if (!is_flagged(v)) return;
+      const int unroll = s_.phases[static_cast<std::size_t>(site.number)].unroll;
+      const bool second = copy.number % 2 == 1;
+      if (!copy.partial && !second && copy.number + 1 < unroll)
+        out_.format_line("other{} = {};", id, x);
+      else
+        out_.format_line("nan{0} |= v::unordered({1}, {2});", id, second ? format("other{}", id) : active(x, identity),
+                         active(x, identity));
       return;
+    }
     case Form::arg: {
       const std::string name = v.combine == CombineOp::argmax ? "argmax" : "argmin";
       const std::string at = cast_text(ref(v.args[1], true), value(v.args[1]).dtype, Dtype::i64, true);
@@ -237,13 +258,13 @@ void KernelEmitter::fold_accumulators(const Site& site) {
     for (int step = 1; step < unroll; step *= 2)  // pairwise
       for (int u = 0; u + step < unroll; u += 2 * step) {
         const std::string a = format("a{}_{}", id, u), b = format("a{}_{}", id, u + step);
-        const CombineOp op = form == Form::block ? (welford ? CombineOp::sum : CombineOp::max) : v.combine;
-        out_.format_line(
-            "{} = {};", a,
-            form == Form::block && !welford ? format("v::larger({}, {})", b, a) : combine_text(op, v.dtype, a, b));
+        const std::string both = form != Form::block ? lanes_text(v, a, b)
+                                 : welford           ? combine_text(CombineOp::sum, v.dtype, a, b)
+                                                     : format("v::larger({}, {})", b, a);
+        out_.format_line("{} = {};", a, both);
       }
     if (form == Form::lanes)
-      out_.format_line("t{0} = {1};", id, combine_text(v.combine, v.dtype, format("t{}", id), format("a{}_0", id)));
+      out_.format_line("t{0} = {1};", id, lanes_text(v, format("t{}", id), format("a{}_0", id)));
     else
       out_.format_line("v::{0}_block{3}(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});",
                        welford ? "welford" : "softmax", id, welford ? format(", t{}_2", id) : "",
@@ -264,7 +285,8 @@ void KernelEmitter::finish_totals(const Site& site) {
           out_.format_line("const bool v{0} = v::{1}(t{0});", id,
                            v.combine == CombineOp::all || v.combine == CombineOp::min ? "all" : "any");
         else
-          out_.format_line("const {1} v{0} = v::h{2}(t{0});", id, type, loop::info_of(v.combine).name);
+          out_.format_line("const {1} v{0} = v::h{2}(t{0}{3});", id, type, loop::info_of(v.combine).name,
+                           is_flagged(v) ? format(", nan{}", id) : "");
         break;
       case Form::arg:
         out_.format_line("{1} v{0}; i64 v{0}_1;", id, type);

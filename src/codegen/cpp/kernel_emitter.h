@@ -126,6 +126,8 @@ class KernelEmitter {
   void merge_team_totals(const Site& site);
   std::vector<ValueId> combines_of(const Phase& p) const;
   std::string combine_text(CombineOp op, Dtype t, std::string_view a, std::string_view b) const;
+  static bool is_flagged(const Value& v);
+  std::string lanes_text(const Value& v, std::string_view a, std::string_view b) const;
   std::string scalar_combine_text(CombineOp op, Dtype t, std::string_view a, std::string_view b) const;
   std::uint64_t identity_bits(CombineOp op, Dtype t) const;
   std::string identity_vector(CombineOp op, Dtype t) const;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "run_kernels.h"
 
 namespace stax::test {
@@ -149,6 +151,36 @@ TEST(Reductions, LongSumsOfOnes) {
   EXPECT_EQ(compiled.run(0, b, 1)[0].data_as<float>()[0], 1 << 25);
   b.sizes = {n, 1};
   EXPECT_EQ(compiled.run(1, b, 1)[0].data_as<float>()[0], 1 << 25);
+}
+
+// One NaN, or one zero of the other sign, wherever in the row it stands: in a vector of each accumulator, in the tail.
+TEST(Reductions, ExtremaSeeOneElement) {
+  constexpr std::int64_t n = 150;
+  const loop::Program largest = loop::parse_program(program_of(CombineOp::max, Dtype::f32, kRows, false));
+  const loop::Program least = loop::parse_program(program_of(CombineOp::min, Dtype::f32, kRows, false));
+  const Array in = guarded_array({n, n}, Dtype::f32);
+  loop::Bindings b;
+  b.inputs = {in};
+  b.sizes = {n, n};
+  auto fill = [&](auto other, float one) {
+    for (std::int64_t i = 0; i < n * n; ++i) in.data_as<float>()[i] = i / n == i % n ? one : other(i);
+  };
+  for (int width : {16, 32, 64}) {
+    const CompiledKernels compiled({&largest, &least}, width, default_schedule(width, 1));
+    for (std::size_t which : {0, 1}) {
+      fill([](std::int64_t i) { return static_cast<float>(i % 17) - 8; }, NAN);
+      const Array nans = compiled.run(which, b, 1)[0];
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(nans.data_as<float>()[i])) << width << " " << i;
+      const float zero = which == 0 ? 0.0F : -0.0F;
+      fill([&](std::int64_t) { return -zero; }, zero);
+      const Array zeros = compiled.run(which, b, 1)[0];
+      for (std::int64_t i = 0; i < n; ++i)
+        EXPECT_EQ(std::signbit(zeros.data_as<float>()[i]), std::signbit(zero)) << width << " " << i;
+      fill([&](std::int64_t) { return which == 0 ? -INFINITY : INFINITY; }, 3);
+      const Array found = compiled.run(which, b, 1)[0];
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(found.data_as<float>()[i], 3) << width << " " << i;
+    }
+  }
 }
 
 // A reduction over nothing is the identity.
