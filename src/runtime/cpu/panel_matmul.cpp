@@ -113,26 +113,44 @@ class Rows {
   std::atomic<std::int64_t> next_ = 0;
 };
 
-// Rows times the strips of one member. `next`: the strips of the weight that is expected to follow.
+// Few rows wait for the weight: narrow strips come in a steadier stream.
+bool is_few(std::int64_t rows) { return rows <= 2 * avx512::kNarrowRows; }
+
+// Rows times the strips of one member; fetches the strip `after` at the end.
 void run_rows(const MatmulProblem& p, Span rows, const Strips& strips, Span mine, const float* after) {
-  // Few rows wait for the weight: narrow strips come in a steadier stream.
-  const bool few = rows.end - rows.begin <= 2 * avx512::kNarrowRows;
+  const bool few = is_few(rows.end - rows.begin);
   for (std::int64_t i = mine.begin, step = 1; i < mine.end; i += step) {
     step = !few && i % 2 == 0 && i + 1 < mine.end ? 2 : 1;
     run_strips(p, rows, i * kStrip, step == 2, strips.at(i), i + step < mine.end ? strips.at(i + step) : after);
   }
 }
 
+// What the members of a team take from one another.
+struct Work {
+  explicit Work(std::int64_t m) : rows(m) {}
+  Rows rows;
+  std::atomic<std::int64_t> strips = 0;
+};
+
 // One member's part. `next`: the strips of the weight that is expected to follow.
-void run_part(const MatmulProblem& p, const Strips& strips, const Strips& next, Rows& left, int thread, int threads) {
+void run_part(const MatmulProblem& p, const Strips& strips, const Strips& next, Work& work, int thread, int threads) {
   const TeamGrid grid = team_grid(threads, p.m, p.n, p.k);
+  // Fetching never faults: the weight that followed may be gone.
+  if (grid.rows == 1 && is_few(p.m)) {
+    const float* following = next.data ? next.at(thread) : strips.at(thread);
+    for (std::int64_t i = thread; i < strips.count;) {
+      const std::int64_t then = threads + work.strips.fetch_add(1, std::memory_order_relaxed);
+      run_strips(p, {0, p.m}, i * kStrip, false, strips.at(i), then < strips.count ? strips.at(then) : following);
+      i = then;
+    }
+    return;
+  }
   const std::int64_t column = thread % grid.columns;
   const Span mine = share(strips.count, column, grid.columns);
-  // Fetching never faults: the weight that followed may be gone.
   const float* following = next.data ? next.at(share(next.count, column, grid.columns).begin) : strips.at(mine.begin);
   if (grid.columns == 1) {
-    for (Span rows = left.take(threads); rows.begin < rows.end;) {
-      const Span then = left.take(threads);
+    for (Span rows = work.rows.take(threads); rows.begin < rows.end;) {
+      const Span then = work.rows.take(threads);
       run_rows(p, rows, strips, mine, then.begin < then.end ? strips.at(mine.begin) : following);
       rows = then;
     }
@@ -157,9 +175,9 @@ bool panel_matmul(const MatmulProblem& p, const std::shared_ptr<PackedWeight>& w
                                 after.n.load(std::memory_order_relaxed));
   const std::int64_t units = strips.count * ceil_div(p.m, kRows);
   const int team = p.m * p.n * p.k <= kSerial ? 1 : static_cast<int>(std::min<std::int64_t>(threads, units));
-  Rows left(p.m);
+  Work work(p.m);
 #pragma omp parallel num_threads(team) if (team > 1)
-  run_part(p, strips, next, left, omp_get_thread_num(), omp_get_num_threads());
+  run_part(p, strips, next, work, omp_get_thread_num(), omp_get_num_threads());
   return true;
 }
 
