@@ -85,7 +85,8 @@ TritonAnswer TritonWorker::compile(const TritonJob& job, std::chrono::millisecon
   greet(std::max<std::chrono::milliseconds>(timeout, std::chrono::seconds(60)));
   if (failed_start_) return *failed_start_;
   const base::TempDir directory("stax-build");  // of the assembler's files
-  if (const Status s = process_.send(text_of(job, directory.path().string()), timeout); s != Status::ok) return lost(s, timeout);
+  if (const Status s = process_.send(text_of(job, directory.path().string()), timeout); s != Status::ok)
+    return lost(s, timeout);
   std::string message;
   if (const Status s = process_.receive(message, timeout); s != Status::ok) return lost(s, timeout);
   const Json reply = Json::parse(message, nullptr, false);

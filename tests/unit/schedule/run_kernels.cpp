@@ -151,7 +151,7 @@ Array guarded_array(const std::vector<std::int64_t>& sizes, Dtype dtype) {
   return Array(std::move(storage), dtype, std::move(layout));
 }
 
-Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, bool special) {
+Array random_array(const std::vector<std::int64_t>& sizes, Dtype dtype, unsigned seed, bool special) {
   Array a = guarded_array(sizes, dtype);
   std::mt19937_64 rng(seed);
   std::normal_distribution<double> normal;

@@ -46,7 +46,7 @@ CompiledKernels::Choose default_schedule(int vector_bytes, int threads);
 Array guarded_array(const std::vector<std::int64_t>& sizes, Dtype dtype);
 
 // Random values around zero, NaN, infinities and zeros of both signs among them when `special`.
-Array random_array(std::vector<std::int64_t> sizes, Dtype dtype, unsigned seed, bool special = false);
+Array random_array(const std::vector<std::int64_t>& sizes, Dtype dtype, unsigned seed, bool special = false);
 
 // Largest difference relative to max(|b|, scale); infinite when one is NaN or the integers differ.
 double difference(const Array& a, const Array& b);
