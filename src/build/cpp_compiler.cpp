@@ -183,8 +183,8 @@ std::string CppCompiler::compile(const CppJob& job) const {
       throw CompilerError(fmt::format("the C++ compiler {} does not work: {}, whatever it is given: {}", path_,
                                       least.describe(), first_line(least.err)),
                           {}, kInstall);
-    throw InternalError(fmt::format("the C++ compiler refused kernel {} ({}):\n{}The source is kept in {}", job.name,
-                                    result.describe(), first_diagnostics(result.err), keep_source(job)));
+    throw CppRefusal(job, fmt::format("the C++ compiler refused kernel {} ({}):\n{}The source is kept in {}", job.name,
+                                      result.describe(), first_diagnostics(result.err), keep_source(job)));
   }
   if (!fs::exists(object))
     throw CompilerError(fmt::format("the C++ compiler {} ended well but wrote no object file", path_), {}, kInstall);

@@ -34,6 +34,16 @@ class CompilerError : public UserError {
   using UserError::UserError;
 };
 
+// A compiler that works does not take a kernel.
+class CppRefusal : public InternalError {
+ public:
+  CppRefusal(CppJob job, const std::string& what) : InternalError(what), job_(std::move(job)) {}
+  const CppJob& job() const { return job_; }
+
+ private:
+  CppJob job_;
+};
+
 // Immutable and thread-safe.
 class CppCompiler {
  public:
@@ -49,7 +59,7 @@ class CppCompiler {
   // First line of `--version`; runs the compiler.
   std::string version() const;
 
-  // The shared object's bytes. InternalError with the first diagnostics and the place where the source was kept when it
+  // The shared object's bytes. CppRefusal with the first diagnostics and the place where the source was kept when it
   // does not compile; CompilerError when the compiler cannot be run, works on nothing, or ran out of time or space.
   std::string compile(const CppJob& job) const;
   // In parallel, results in order; the first error is thrown after all have ended.

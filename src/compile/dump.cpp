@@ -80,14 +80,18 @@ std::optional<std::size_t> value_of(const std::string& statement) {
 std::string operators_text(const build::TritonRefusal& refusal, const std::vector<loop::Origin>& operators) {
   if (const auto v = value_of(refusal.statement()); v && *v < operators.size() && !operators[*v].op.empty())
     return operator_text(operators[*v]);
+  return compiler::operators_text(operators);
+}
+
+}  // namespace
+
+std::string operators_text(const std::vector<loop::Origin>& operators) {
   std::vector<std::string> all;
   for (const loop::Origin& o : operators)
     if (const std::string text = operator_text(o); !text.empty() && std::ranges::find(all, text) == all.end())
       all.push_back(text);
   return fmt::format("{}", fmt::join(all, ", "));
 }
-
-}  // namespace
 
 void report_refusal(const build::TritonRefusal& refusal, const std::vector<loop::Origin>& operators,
                     const std::string& python) {

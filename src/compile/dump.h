@@ -13,6 +13,9 @@ Observer dumping(const graph::Graph& g, const Observer& next);
 // command that reproduces it.
 [[noreturn]] void report_fault(const graph::Graph& g, const InternalError& fault);
 
+// "add at main.cpp:6, sqrt at main.cpp:7".
+std::string operators_text(const std::vector<loop::Origin>& operators);
+
 // A kernel that Triton does not take: the operator and its place (those of all of the kernel when Triton names no
 // statement), Triton's message, a program that reproduces it and its command. `operators`: by value of the kernel.
 [[noreturn]] void report_refusal(const build::TritonRefusal& refusal, const std::vector<loop::Origin>& operators,

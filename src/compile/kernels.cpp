@@ -113,6 +113,7 @@ std::vector<ScheduledKernel> emit_kernels(const loop::Program& p, const schedule
       const ScheduledKernel& same = kernels[first[static_cast<std::size_t>(s.code)]];
       s.symbol = same.symbol, s.source = same.source, s.triton = same.triton;  // the name of the first
     } else if (const auto* cpu = std::get_if<loop::CpuSchedule>(&s.schedule)) {
+      s.operators = operators_of(p, *k);
       s.symbol = k->name;
       const codegen::CppKernel one{s.symbol, &program, &canonical, cpu};
       s.source = codegen::emit_cpp({&one, 1}, std::get<schedule::CpuTarget>(target).vector_bytes);
@@ -138,6 +139,16 @@ KernelSchedule program_schedule(const ScheduledKernel& k) {
       [&](loop::Expr e) { return c.sizes[position(c.program.sizes, e, "size")]; });
 }
 
+namespace {
+
+std::vector<loop::Origin> operators_of_source(const std::vector<const ScheduledKernel*>& kernels,
+                                              const std::string& source) {
+  const auto it = std::ranges::find_if(kernels, [&](const ScheduledKernel* k) { return k->source == source; });
+  return it == kernels.end() ? std::vector<loop::Origin>{} : (*it)->operators;
+}
+
+}  // namespace
+
 BuiltKernels build_kernels(const std::vector<ScheduledKernel>& kernels, Session& session, Device device,
                            build::KernelStoreStats* stats) {
   std::vector<const ScheduledKernel*> distinct;
@@ -147,7 +158,12 @@ BuiltKernels build_kernels(const std::vector<ScheduledKernel>& kernels, Session&
   if (device.kind == DeviceKind::cpu) {
     std::vector<build::CppJob> jobs;
     for (const ScheduledKernel* k : distinct) jobs.push_back({k->symbol, k->source});
-    return {session.kernels().build_or_load_all(jobs, stats), {}};
+    try {
+      return {session.kernels().build_or_load_all(jobs, stats), {}};
+    } catch (const build::CppRefusal& refusal) {
+      throw InternalError(fmt::format("{}\nThe kernel computes {}", refusal.what(),
+                                      operators_text(operators_of_source(distinct, refusal.job().source))));
+    }
   }
   std::vector<build::TritonJob> jobs;
   for (const ScheduledKernel* k : distinct) jobs.push_back(codegen::job_of(*k->triton));
@@ -158,9 +174,7 @@ BuiltKernels build_kernels(const std::vector<ScheduledKernel>& kernels, Session&
       built.resources.push_back(k.resources);
     }
   } catch (const build::TritonRefusal& refusal) {
-    const auto it =
-        std::ranges::find_if(distinct, [&](const ScheduledKernel* k) { return k->source == refusal.job().text; });
-    report_refusal(refusal, it == distinct.end() ? std::vector<loop::Origin>{} : (*it)->operators,
+    report_refusal(refusal, operators_of_source(distinct, refusal.job().text),
                    session.gpu_kernels().compiler().python());
   }
   return built;

@@ -20,7 +20,7 @@ struct ScheduledKernel {
   // GPU: what calls would have to be for more 16-byte accesses, in canonical names; see further_promises.
   std::vector<std::vector<loop::SizePromise>> wished_sizes;
   std::vector<int> wished_inputs;       // inputs whose addresses would have to be multiples of 16
-  std::vector<loop::Origin> operators;  // GPU: by value, the user's operator (unnamed: none)
+  std::vector<loop::Origin> operators;  // by value, the user's operator (unnamed: none); of the first of equal code
 };
 
 // What the launches of a program may count on.

@@ -68,5 +68,37 @@ TEST(InternalErrors, ADirectoryThatCannotBeWrittenIsTheUsersError) {
             0U);
 }
 
+// A compiler that takes everything but pointwise kernels.
+TEST(InternalErrors, ARefusedKernelNamesItsOperatorsAndTheirLines) {
+  const base::TempDir work("stax-errors");
+  const std::string compiler = (work.path() / "g++").string();
+  base::write_file_atomic(
+      compiler,
+      "#!/bin/sh\nfor last; do case $last in *.cpp) if grep -q poi_ $last; then\n"
+      "echo 'kernel.cpp:1:1: error: too much cheese' >&2; exit 1; fi;; esac; done\nexec g++ \"$@\"\n",
+      0700);
+  const ScopedVariable directory("STAX_DUMP_DIR", work.path().string()), cxx("STAX_CXX", compiler);
+  const auto f = compile(
+      [](Tensor x) {
+        const Tensor y = x + 1;
+        return sqrt(y);
+      },
+      {.cache_dir = (work.path() / "cache").string()});
+  const std::string add = at(-4), root = at(-3);
+  std::string message;
+  try {
+    (void)f(ones({8}));
+  } catch (const InternalError& e) {
+    message = e.what();
+  }
+  EXPECT_NE(message.find("error: too much cheese"), std::string::npos) << message;
+  EXPECT_NE(message.find("\nThe kernel computes add" + add + ", sqrt" + root + "\nThis is a fault of Stax"),
+            std::string::npos)
+      << message;
+  if (const std::size_t kept = message.find("kept in "); kept != std::string::npos)
+    std::filesystem::remove_all(
+        std::filesystem::path(message.substr(kept + 8, message.find('\n', kept) - kept - 8)).parent_path());
+}
+
 }  // namespace
 }  // namespace stax::test
