@@ -24,27 +24,26 @@ STAX_AVX512_INLINE __m512 horner(__m512 x, const float* coefficients, int count)
   return y;
 }
 
-// The polynomials of codegen/cpp/prelude/erf.inc.
-STAX_AVX512_INLINE __m512 erf(__m512 x) {
-  static constexpr float kSmall[] = {-0x1.30acf6p-11f, 0x1.44c912p-8f,  -0x1.b6197ep-6f,
-                                     0x1.ce1200p-4f,   -0x1.8126aep-2f, 0x1.06eba4p-3f};
-  static constexpr float kLog[] = {-0x1.c5ff30p-10f, 0x1.66cb3cp-6f,  -0x1.099838p-3f,
-                                   -0x1.e2063cp-1f,  -0x1.9d3c24p+0f, -0x1.a978bcp-9f};
+// x/2 (1 + erf(x/sqrt 2)) as max(x, 0) - |x| h with h = erfc(|x|/sqrt 2)/2 = 2^(P(|x|/sqrt 2) - 1): erf itself is not
+// needed to its last bit where 1 is added to it. P: weighted minimax fit to log2 erfc on [0, 3.95], where h is right to
+// 3e-8; beyond, h is less than that.
+STAX_AVX512_INLINE __m512 gelu(__m512 x) {
+  static constexpr float kLog[] = {-0x1.7c7edcp-15f, 0x1.d32612p-12f, -0x1.8672c2p-10f, -0x1.9620f2p-11f,
+                                   0x1.cee886p-6f,   -0x1.301720p-3f, -0x1.d63aacp-1f,  -0x1.a0be9ep+0f};
   static constexpr float kPower[] = {0x1.5c08e6p-10f, 0x1.3d0c54p-7f, 0x1.c6b6e4p-5f,
                                      0x1.ebf918p-3f,  0x1.62e428p-1f, 0x1.000002p+0f};
-  const __m512 small = _mm512_fmadd_ps(horner(_mm512_mul_ps(x, x), kSmall, 6), x, x);
-  const __m512 size = _mm512_abs_ps(x), a = _mm512_min_ps(_mm512_set1_ps(3.95f), size);  // NaN stays
-  const __m512 g = horner(a, kLog, 6), n = _mm512_roundscale_ps(g, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  const __m512 power = _mm512_scalef_ps(horner(_mm512_sub_ps(g, n), kPower, 6), n);
-  const __m512 large = _mm512_sub_ps(_mm512_set1_ps(1.0f), power);
-  const __m512i sign = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(static_cast<int>(0x80000000U)));
-  const __m512 signed_large = _mm512_castsi512_ps(_mm512_or_epi32(_mm512_castps_si512(large), sign));
-  return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(size, _mm512_set1_ps(0.95f), _CMP_LT_OQ), signed_large, small);
-}
-
-STAX_AVX512_INLINE __m512 gelu(__m512 x) {
-  const __m512 half = _mm512_mul_ps(x, _mm512_set1_ps(0.5f));
-  return _mm512_mul_ps(half, _mm512_add_ps(erf(_mm512_mul_ps(x, _mm512_set1_ps(0.70710678f))), _mm512_set1_ps(1.0f)));
+  const __m512 size = _mm512_abs_ps(x), limit = _mm512_set1_ps(3.95f);
+  const __m512 scaled = _mm512_mul_ps(size, _mm512_set1_ps(0.70710678f));
+  const __mmask16 inside = _mm512_cmp_ps_mask(scaled, limit, _CMP_NGT_UQ);
+  const __m512 a = _mm512_min_ps(limit, scaled);  // NaN stays
+  const __m512 g = _mm512_fmadd_ps(horner(a, kLog, 8), a, _mm512_set1_ps(-1.0f));
+  const __m512 n = _mm512_roundscale_ps(g, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m512 h = _mm512_maskz_scalef_ps(inside, horner(_mm512_sub_ps(g, n), kPower, 6), n);
+  const __m512 positive = _mm512_max_ps(_mm512_set1_ps(-0.0f), x);  // NaN and the sign of 0 stay
+  // Beyond: x itself, -0, and NaN for -inf, as the product with 0 gives.
+  const __mmask16 product = inside | _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+  const __m512 other = _mm512_mask_blend_ps(product, _mm512_setzero_ps(), size);
+  return _mm512_fnmadd_ps(other, h, positive);
 }
 
 // What follows the sums of a block, and their place in the output.

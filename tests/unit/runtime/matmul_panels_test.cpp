@@ -1,3 +1,6 @@
+#include <limits>
+#include <vector>
+
 #include "matmul_helpers.h"
 #include "runtime/cpu/team_grid.h"
 
@@ -72,6 +75,40 @@ TEST(MatmulPanels, EpiloguesAndGapsBetweenRows) {
         if (form & 4) p.scale = 0.125;
         check(p);
       }
+}
+
+// Rows [x, 0, ...] times columns [1, 0, ...]: the GELU of every x.
+TEST(MatmulPanels, GeluEverywhere) {
+  const std::int64_t m = 40'001, n = 64, k = 16;
+  std::mt19937 rng(6);
+  Product p{random_array({m, k}, Dtype::f32, rng), random_array({k, n}, Dtype::f32, rng),
+            random_array({m, n}, Dtype::f32, rng)};
+  std::vector<float> x(static_cast<std::size_t>(m));
+  for (std::int64_t i = 0; i < m; ++i) x[static_cast<std::size_t>(i)] = static_cast<float>(i - 20'000) * 5e-4f;
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[] = {infinity, -infinity, nan, -0.0f, 1e-30f, -1e-30f, 1e-42f, 1e30f, -1e30f};
+  std::copy(std::begin(special), std::end(special), x.begin());
+  std::fill_n(p.a.data_as<float>(), m * k, 0.0f);
+  for (std::int64_t i = 0; i < m; ++i) p.a.data_as<float>()[k * i] = x[static_cast<std::size_t>(i)];
+  std::fill_n(p.b.data_as<float>(), k * n, 0.0f);
+  std::fill_n(p.b.data_as<float>(), n, 1.0f);
+  p.weight = true;
+  p.activation = Activation::gelu_erf;
+  p.run();
+  for (std::int64_t i = 0; i < m; ++i) {
+    const double v = x[static_cast<std::size_t>(i)], want = v * 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
+    const float got = p.out.data_as<float>()[n * i];
+    if (std::isnan(want)) {
+      EXPECT_TRUE(std::isnan(got)) << v;
+    } else if (std::isinf(want)) {
+      EXPECT_EQ(got, want);
+    } else {
+      EXPECT_NEAR(got, want, 1.2e-7 * std::abs(v)) << v;
+    }
+    if (!std::isnan(got) && v != 0) {  // a sum of -0 is 0
+      EXPECT_EQ(std::signbit(got), std::signbit(v)) << v;
+    }
+  }
 }
 
 TEST(MatmulPanels, NothingIsWrittenBesideTheOutput) {
