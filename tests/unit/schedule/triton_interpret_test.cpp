@@ -63,7 +63,8 @@ TEST(TritonPack, IsWrittenOnRequest) {
   std::vector<TritonCase> cases;
   for (const TritonCase& c : triton_corpus()) cases.push_back(c);
   if (!std::getenv("STAX_TEST_PACK_SHORT"))
-    for (const TritonCase& c : triton_operations()) cases.push_back(c);
+    for (const auto* more : {&triton_operations(), &triton_specials()})
+      cases.insert(cases.end(), more->begin(), more->end());
   std::string expected;
   for (const PackedLaunch& l : write_pack(folder, cases, &compiler))
     for (const auto& o : l.outputs) {
