@@ -128,7 +128,8 @@ TEST_P(OpNull, KernelsCompileAndPlansRun) {
   const base::TempDir cache("stax-null-ops");
   std::vector<std::shared_ptr<runtime::Module>> modules;
   try {
-    for (build::GpuKernel& k : compiler::Session::of(cache.path().string()).gpu_kernels().build_or_load_all(jobs, kNull))
+    for (build::GpuKernel& k :
+         compiler::Session::of(cache.path().string()).gpu_kernels().build_or_load_all(jobs, kNull))
       modules.push_back(std::move(k.module));
   } catch (const UserError& e) {
     GTEST_SKIP() << e.what();
