@@ -76,6 +76,7 @@ class KernelEmitter {
 
   // unit.cpp
   void emit_unit();
+  void fetch_shared_lines();
   void emit_phase(int number);
   void emit_phase_loops(const Site& site);
   void find_kept_rows();

@@ -218,6 +218,22 @@ TEST(Phases, StreamingStoresAreFenced) {
   EXPECT_NE(codegen::emit_cpp({&kernel, 1}, 64).find("if (stream) v::fence_stream();\n}"), std::string::npos);
 }
 
+// The line that a row of any length shares with the next one is asked for early, by kernels that stream alone.
+TEST(Phases, SharedLinesOfStreamedRowsAreFetched) {
+  const loop::Program p = loop::parse_program(softmax(true, false));
+  const auto& k = std::get<loop::Kernel>(p.items[0]);
+  for (const auto& [schedule, fetches] :
+       {std::pair{"schedule cpu { units i0 grain 1; vector inner; cache 0; phase 1: stream }", true},
+        {"schedule cpu { units i0 grain 1; vector inner; cache 0 }", false},
+        {"schedule cpu { units i0 grain 1; vector inner; cache 0; split inner 0; phase 1: stream }", false}}) {
+    const loop::CpuSchedule s = loop::parse_cpu_schedule(schedule, k);
+    const codegen::CppKernel kernel{"k", &p, &k, &s};
+    EXPECT_EQ(codegen::emit_cpp({&kernel, 1}, 64).find("if (stream) v::fetch_shared_line(") != std::string::npos,
+              fetches)
+        << schedule;
+  }
+}
+
 // Each row is normalised where it lies, and read again through the same buffer.
 TEST(Phases, WrittenInputs) {
   check_all({{.text = R"(
