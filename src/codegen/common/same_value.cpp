@@ -77,6 +77,14 @@ bool is_softmax_weight(const Kernel& k, ValueId later, ValueId combine) {
   return is_maximum && matcher.is_possible() && matcher.same(difference.args[0], c.args[0]);
 }
 
+bool is_below_maximum(const Kernel& k, ValueId v) {
+  const Value& difference = k.values[static_cast<std::size_t>(v)];
+  if (difference.op != ScalarOp::sub) return false;
+  const Value& m = k.values[static_cast<std::size_t>(difference.args[1])];
+  return m.op == ScalarOp::combine && m.combine == CombineOp::max && m.dtype == difference.dtype &&
+         same_value(k, difference.args[0], m.args[0]);
+}
+
 std::vector<ValueId> readers_of_kept(const Kernel& k, ValueId kept) {
   std::vector<ValueId> readers;
   const bool weights = k.values[static_cast<std::size_t>(kept)].op == ScalarOp::combine;

@@ -11,6 +11,9 @@ bool same_value(const loop::Kernel& k, loop::ValueId later, loop::ValueId earlie
 // Whether `later` is e^(x - m), where the combine is an online softmax of x with maximum m.
 bool is_softmax_weight(const loop::Kernel& k, loop::ValueId later, loop::ValueId combine);
 
+// Whether the value is x - m with m the maximum of all x of the row: at most 0, or NaN.
+bool is_below_maximum(const loop::Kernel& k, loop::ValueId v);
+
 // The values of later phases that a kept value (a value, or an online softmax: its weights) stands for.
 std::vector<loop::ValueId> readers_of_kept(const loop::Kernel& k, loop::ValueId kept);
 

@@ -1,6 +1,7 @@
 // Statements for single values, at the loop level where they belong.
 #include <fmt/format.h>
 
+#include "codegen/common/same_value.h"
 #include "codegen/cpp/kernel_emitter.h"
 #include "codegen/cpp/spelling.h"
 
@@ -218,6 +219,8 @@ std::string KernelEmitter::operation_text(const Value& v, bool vector) {
     }
     text = fill_pattern(pattern, a[0], a[1], a[2], type);
   }
+  if (vector && v.op == ScalarOp::exp && v.dtype == Dtype::f32 && is_below_maximum(k_, v.args[0]))
+    return format("v::exp_weight({})", ref(v.args[0], true));
   if (vector) return text;
   return v.dtype == Dtype::boolean ? format("({})[0] != 0", text) : format("({})[0]", text);
 }

@@ -234,6 +234,39 @@ TEST(Phases, SharedLinesOfStreamedRowsAreFetched) {
   }
 }
 
+// e^(x - m) has no large argument when m is the maximum of the same x, and may have one of any other.
+TEST(Phases, WeightsBelowTheMaximum) {
+  for (const char* buffer : {"b0", "b1"}) {
+    const loop::Program p = loop::parse_program(fmt::format(R"(
+program p
+sizes s0 in [0, 1000000], s1 in [0, 1000000]
+buffer b0: f32[s0, s1] input
+buffer b1: f32[s0, s1] input
+buffer b2: f32[s0, s1] output
+kernel k outer (i0 < s0) {{
+  phase (r1 < s1) {{
+    %0 = load.f32 b0[s1*i0 + r1]
+    %1 = combine.f32 max %0
+  }}
+  phase (r2 < s1) {{
+    %2 = load.f32 {}[s1*i0 + r2]
+    %3 = sub.f32 %2 %1
+    %4 = exp.f32 %3
+    store b2[s1*i0 + r2] %4
+  }}
+}}
+return b2 [s0, s1] strides (s1, 1)
+)",
+                                                            buffer));
+    const auto& k = std::get<loop::Kernel>(p.items[0]);
+    const loop::CpuSchedule s = loop::parse_cpu_schedule("schedule cpu { units i0 grain 1; vector inner }", k);
+    const codegen::CppKernel kernel{"k", &p, &k, &s};
+    const std::string text = codegen::emit_cpp({&kernel, 1}, 64);
+    EXPECT_EQ(text.find("= v::exp_weight(") != std::string::npos, buffer == std::string("b0"));
+    EXPECT_EQ(text.find("= v::exp(") != std::string::npos, buffer == std::string("b1"));
+  }
+}
+
 // Each row is normalised where it lies, and read again through the same buffer.
 TEST(Phases, WrittenInputs) {
   check_all({{.text = R"(
