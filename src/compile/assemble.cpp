@@ -274,6 +274,21 @@ plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::ve
   return Assembler(g, p, kernels).run(extra);
 }
 
+namespace {
+
+// Whether a kernel is about more elements than a few: wide accesses to less gain nothing.
+symbolic::Bool is_worthwhile(const loop::Program& p, const ScheduledKernel& k) {
+  symbolic::Bool large = p.context->boolean(false);
+  for (const loop::BufferId b : k.canonical.buffers) {
+    Expr count = p.context->constant(1);
+    for (const Expr size : p.buffers[static_cast<std::size_t>(b)].sizes) count = count * size;
+    large = large || symbolic::ge(count, schedule::kFewElements);
+  }
+  return large;
+}
+
+}  // namespace
+
 std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<ScheduledKernel>& kernels) {
   std::vector<plan::Guard> all;
   const auto add = [&](Guard g) {
@@ -292,7 +307,7 @@ std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<Schedu
             k.canonical.sizes.at(static_cast<std::size_t>(std::ranges::find(sizes, q.size) - sizes.begin()));
         any = any || symbolic::eq(symbolic::floormod(size, p.context->constant(q.multiple_of)), 0);
       }
-      add(Guard::holds(any, {}));
+      add(Guard::holds(any && is_worthwhile(p, k), {}));
     }
   }
   return all;

@@ -51,6 +51,7 @@ class TritonChooser {
   std::vector<Vectors> lengths_of_accesses() const;
   void promise();
   std::vector<Expr> factors() const;
+  bool is_worthwhile() const;
   bool is_whole(const Vectors& v) const;
   TritonSchedule with_multiple(Expr size, std::int64_t multiple) const;
   std::int64_t least_multiple(Expr size, const Vectors& v) const;
@@ -147,7 +148,7 @@ void TritonChooser::promise() {
   for (std::size_t b = 0; b < p_.buffers.size(); ++b)
     if (p_.buffers[b].kind != loop::BufferKind::input || target_.promise_inputs)
       s_.aligned.push_back(static_cast<int>(b));
-  if (!target_.promise_sizes) return;
+  if (!target_.promise_sizes || !is_worthwhile()) return;
   const std::vector<Expr> order = factors();
   for (const Vectors& v : lengths_of_accesses()) {
     if (is_whole(v)) continue;
@@ -159,6 +160,15 @@ void TritonChooser::promise() {
       break;
     }
   }
+}
+
+bool TritonChooser::is_worthwhile() const {
+  return std::ranges::any_of(p_.buffers, [](const loop::Buffer& b) {
+    std::int64_t count = 1;
+    for (const Expr size : b.sizes)
+      count = std::min(count * std::max<std::int64_t>(hint_or(size, kUnknown), 0), kFewElements);
+    return count >= kFewElements;
+  });
 }
 
 bool TritonChooser::is_whole(const Vectors& v) const {

@@ -161,7 +161,13 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
 void TritonEmitter::emit_combine(const Site& site, ValueId id) {
   const Value& v = value(id);
   if (has_two_passes(v)) return emit_two_pass(site, id);
-  emit_reduce(id, masked(site, v, operands(site, v)), "v");
+  const std::vector<std::string> x = masked(site, v, operands(site, v));
+  if (s_.phases[static_cast<std::size_t>(site.number)].block > 1) return emit_reduce(id, x, "v");
+  // A reduction of one element gives the element; Triton's layout pass fails on some.
+  const auto names = part_names(id, "v");
+  for (std::size_t i = 0; i < names.size(); ++i)
+    line(fmt::format("{} = {}{}", names[i], x[i], v.dtype == Dtype::boolean ? " != 0" : begun(v)),
+         note(v) + " " + std::string(loop::info_of(v.combine).name));
 }
 
 void TritonEmitter::emit_scan(const Site& site, ValueId id) {
