@@ -12,7 +12,7 @@ namespace stax::runtime {
 
 namespace {
 constexpr std::size_t kSmallestSegment = std::size_t{4} << 20, kUsualSegment = std::size_t{32} << 20;
-constexpr std::size_t kHugePage = std::size_t{2} << 20, kHugeFrom = std::size_t{8} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20, kHugeFrom = std::size_t{4} << 20;
 constexpr std::size_t kSmallestRest = 8 * 1024;  // a smaller rest of a block is not split off
 
 // Zeros, from the start of a huge page on where `huge`. Null: no memory.

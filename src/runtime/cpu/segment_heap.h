@@ -11,7 +11,7 @@ namespace stax::runtime {
 enum class Pages : std::uint8_t { usual, huge };
 
 // Thread-safe. Huge pages save misses of the page table and let the hardware fetch ahead beyond 4 KiB, but their first
-// touch can cost a new process milliseconds each: blocks of 8 MiB and more have them, and what asks for them.
+// touch can cost a new process milliseconds each: blocks of 4 MiB and more have them, and what asks for them.
 class SegmentHeap {
  public:
   explicit SegmentHeap(std::size_t limit) : limit_(limit) {}
