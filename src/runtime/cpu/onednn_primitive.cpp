@@ -17,6 +17,11 @@ dnnl::engine& engine() {
   return *e;
 }
 
+std::mutex& creation_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 dnnl::stream& stream() {
   thread_local dnnl::stream s(engine());
   return s;
@@ -110,6 +115,7 @@ PrimitiveKey key_of(const MatmulProblem& p, BiasForm bias, WeightForm weight, in
 }
 
 std::shared_ptr<Primitive> Primitive::make(const MatmulProblem& p, BiasForm bias, const memory::desc* packed) {
+  const std::lock_guard lock(creation_mutex());
   auto made = std::make_shared<Primitive>();
   made->bias_form_ = bias;
   made->a_ = describe(p, p.a, p.m, p.k);
@@ -208,6 +214,7 @@ memory::desc packed_layout(Dtype dtype, std::int64_t k, std::int64_t n) {
   const auto t = type_of(dtype);
   const memory::desc a({kTypicalRows, k}, t, memory::format_tag::ab), b({k, n}, t, memory::format_tag::any),
       out({kTypicalRows, n}, t, memory::format_tag::ab);
+  const std::lock_guard lock(creation_mutex());
   try {
     return dnnl::matmul::primitive_desc(dnnl::matmul::desc(a, b, out), engine()).weights_desc();
   } catch (const dnnl::error&) {

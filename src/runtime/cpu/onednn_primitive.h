@@ -12,6 +12,9 @@ namespace stax::runtime::onednn {
 
 dnnl::engine& engine();
 dnnl::stream& stream();  // of the calling thread
+// Held while the library creates a primitive: it keeps them in a cache of its own, whose locks the thread sanitizer
+// does not see.
+std::mutex& creation_mutex();
 
 enum class BiasForm : std::uint8_t {
   none,

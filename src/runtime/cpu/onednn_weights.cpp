@@ -50,7 +50,12 @@ std::shared_ptr<PackedWeight> PackedWeights::get(const MatmulProblem& p) {
   weight->panels =
       layout == dnnl::memory::desc({p.k, p.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::BA16a64b);
   dnnl::memory from(plain, engine(), p.b.data);
-  dnnl::reorder(from, weight->memory).execute(stream(), from, weight->memory);
+  dnnl::reorder pack;
+  {
+    const std::lock_guard lock(creation_mutex());
+    pack = dnnl::reorder(from, weight->memory);
+  }
+  pack.execute(stream(), from, weight->memory);
   stream().wait();
 
   const std::lock_guard lock(mutex_);

@@ -22,8 +22,8 @@ runtime::DeviceRuntime& cuda_runtime() {
 
 // A kernel of one input and one output whose index 9 is out of range.
 void out_of_range(const FakeCudaLaunch& launch) {
-  auto* word = reinterpret_cast<ErrorWord*>(launch.parameters[2]);
-  if (word->code == 0) *word = {static_cast<std::int64_t>(ErrorCode::index_out_of_range), 0, 9, 4};
+  runtime::test::report_error(launch.parameters[2],
+                              {static_cast<std::int64_t>(ErrorCode::index_out_of_range), 0, 9, 4});
 }
 
 constexpr const char* kGather = R"(

@@ -10,8 +10,7 @@ using CudaConcurrency = FakeCuda;
 void add_one(const FakeCudaLaunch& launch) {
   auto* x = reinterpret_cast<std::int64_t*>(launch.parameters[0]);
   for (std::uint64_t i = 0; i < launch.parameters[2]; ++i) ++x[i];
-  auto* word = reinterpret_cast<ErrorWord*>(launch.parameters[1]);
-  if (x[0] % 40 == 0 && word->code == 0) *word = {1, 0, x[0], 0};
+  if (x[0] % 40 == 0) report_error(launch.parameters[1], {1, 0, x[0], 0});
 }
 
 // Every thread has memory, error slots and products of its own; all share the stream, the staging and the caches.

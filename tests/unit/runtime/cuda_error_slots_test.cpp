@@ -13,8 +13,7 @@ RaiseError raising(std::string name) {
 
 // A kernel that reports its second parameter when it runs.
 void report(const FakeCudaLaunch& launch) {
-  auto* word = reinterpret_cast<ErrorWord*>(launch.parameters[0]);
-  if (word->code == 0) *word = {1, 0, static_cast<std::int64_t>(launch.parameters[1]), 10};
+  report_error(launch.parameters[0], {1, 0, static_cast<std::int64_t>(launch.parameters[1]), 10});
 }
 
 struct Reporter {

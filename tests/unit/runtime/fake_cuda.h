@@ -5,10 +5,21 @@
 #include <stax/base/error.h>
 #include <stax/tensor/array.h>
 
+#include <atomic>
+
 #include "control.h"
 #include "runtime/cuda/cuda_runtime.h"
 
 namespace stax::runtime::test {
+
+// A kernel's report in the error word at `address`, unless one is there. The host may look at the code meanwhile.
+inline void report_error(std::uint64_t address, const ErrorWord& report) {
+  auto* word = reinterpret_cast<ErrorWord*>(address);
+  const std::atomic_ref code(word->code);
+  if (code.load() != 0) return;
+  word->origin = report.origin, word->index = report.index, word->bound = report.bound;
+  code.store(report.code);
+}
 
 template <class F>
 F* fake_symbol(const char* name) {
