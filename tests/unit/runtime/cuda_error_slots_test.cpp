@@ -7,7 +7,7 @@ namespace {
 
 using CudaErrorSlot = FakeCuda;
 
-RaiseError raising(std::string name) {
+RaiseError raising(const std::string& name) {
   return [name](const ErrorWord& w) { throw UserError(name + ": index " + std::to_string(w.index)); };
 }
 
