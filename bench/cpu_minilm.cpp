@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 
 #include "base/file.h"
 #include "base/subprocess.h"
@@ -146,6 +147,7 @@ void memory(bench::Recorder& recorder, const std::filesystem::path& folder) {
   const auto result =
       base::run_process({.argv = {(folder / "minilm").string(), "--model", model_folder(), "--in", file}});
   const std::size_t end = result.out.find(" MB of memory");
+  if (end == std::string::npos) throw std::runtime_error("minilm does not say what memory it took: " + result.err);
   const std::size_t begin = result.out.rfind(' ', end - 1);
   recorder.add({.row = "MiniLM peak memory above the mapped weights, MB",
                 .stax_us = std::stod(result.out.substr(begin, end - begin)),
