@@ -9,6 +9,7 @@
 #include "graph/op_def.h"
 #include "loop/text.h"
 #include "plan/text.h"
+#include "schedule/access.h"
 #include "schedule/slots.h"
 #include "symbolic/analysis.h"
 
@@ -274,21 +275,6 @@ plan::Plan assemble(const graph::Graph& g, const loop::Program& p, const std::ve
   return Assembler(g, p, kernels).run(extra);
 }
 
-namespace {
-
-// Whether a kernel is about more elements than a few: wide accesses to less gain nothing.
-symbolic::Bool is_worthwhile(const loop::Program& p, const ScheduledKernel& k) {
-  symbolic::Bool large = p.context->boolean(false);
-  for (const loop::BufferId b : k.canonical.buffers) {
-    Expr count = p.context->constant(1);
-    for (const Expr size : p.buffers[static_cast<std::size_t>(b)].sizes) count = count * size;
-    large = large || symbolic::ge(count, schedule::kFewElements);
-  }
-  return large;
-}
-
-}  // namespace
-
 std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<ScheduledKernel>& kernels) {
   std::vector<plan::Guard> all;
   const auto add = [&](Guard g) {
@@ -299,6 +285,7 @@ std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<Schedu
   };
   for (const ScheduledKernel& k : kernels) {
     for (const int input : k.wished_inputs) add(Guard::aligned_to(input, 16, {}));
+    const symbolic::Bool gains = schedule::gains_from_wide_accesses(p, k.canonical.buffers);
     for (const auto& one_of : k.wished_sizes) {
       symbolic::Bool any = p.context->boolean(false);
       for (const loop::SizePromise& q : one_of) {
@@ -307,7 +294,7 @@ std::vector<plan::Guard> wishes(const loop::Program& p, const std::vector<Schedu
             k.canonical.sizes.at(static_cast<std::size_t>(std::ranges::find(sizes, q.size) - sizes.begin()));
         any = any || symbolic::eq(symbolic::floormod(size, p.context->constant(q.multiple_of)), 0);
       }
-      add(Guard::holds(any && is_worthwhile(p, k), {}));
+      add(Guard::holds(any && gains, {}));
     }
   }
   return all;

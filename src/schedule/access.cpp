@@ -26,6 +26,17 @@ std::int64_t hint_of(const std::vector<loop::Axis>& axes, std::int64_t otherwise
   return n;
 }
 
+symbolic::Bool gains_from_wide_accesses(const loop::Program& p, std::span<const loop::BufferId> buffers) {
+  constexpr std::int64_t kFewElements = 4096;
+  symbolic::Bool gains = p.context->boolean(false);
+  for (const loop::BufferId b : buffers) {
+    Expr count = p.context->constant(1);
+    for (const Expr size : p.buffers[static_cast<std::size_t>(b)].sizes) count = count * size;
+    gains = gains || symbolic::ge(count, kFewElements);
+  }
+  return gains;
+}
+
 std::int64_t cost_of(const loop::Kernel& k, const loop::Phase& p) {
   std::int64_t cost = static_cast<std::int64_t>(p.stores.size());
   for (loop::ValueId v = p.begin; v < p.end; ++v) {

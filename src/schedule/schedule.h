@@ -28,8 +28,6 @@ struct GpuTarget {
 
 loop::TritonSchedule schedule_triton(const loop::Kernel& k, const loop::Program& p, const GpuTarget& target = {});
 
-// Kernels about fewer elements gain nothing from 16-byte accesses: their sizes are promised nothing.
-inline constexpr std::int64_t kFewElements = 4096;
 // What sizes would have to be for more 16-byte accesses than the schedule has: in each list, one of them.
 std::vector<std::vector<loop::SizePromise>> further_promises(const loop::Kernel& k, const loop::Program& p,
                                                              const loop::TritonSchedule& s);

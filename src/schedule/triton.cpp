@@ -2,6 +2,7 @@
 // 16-byte accesses along the axis of stride 1, rows in registers up to 16k elements.
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "schedule/access.h"
 #include "schedule/schedule.h"
@@ -51,7 +52,7 @@ class TritonChooser {
   std::vector<Vectors> lengths_of_accesses() const;
   void promise();
   std::vector<Expr> factors() const;
-  bool is_worthwhile() const;
+  bool gains_at_hints() const;
   bool is_whole(const Vectors& v) const;
   TritonSchedule with_multiple(Expr size, std::int64_t multiple) const;
   std::int64_t least_multiple(Expr size, const Vectors& v) const;
@@ -148,7 +149,7 @@ void TritonChooser::promise() {
   for (std::size_t b = 0; b < p_.buffers.size(); ++b)
     if (p_.buffers[b].kind != loop::BufferKind::input || target_.promise_inputs)
       s_.aligned.push_back(static_cast<int>(b));
-  if (!target_.promise_sizes || !is_worthwhile()) return;
+  if (!target_.promise_sizes || !gains_at_hints()) return;
   const std::vector<Expr> order = factors();
   for (const Vectors& v : lengths_of_accesses()) {
     if (is_whole(v)) continue;
@@ -162,13 +163,11 @@ void TritonChooser::promise() {
   }
 }
 
-bool TritonChooser::is_worthwhile() const {
-  return std::ranges::any_of(p_.buffers, [](const loop::Buffer& b) {
-    std::int64_t count = 1;
-    for (const Expr size : b.sizes)
-      count = std::min(count * std::max<std::int64_t>(hint_or(size, kUnknown), 0), kFewElements);
-    return count >= kFewElements;
-  });
+bool TritonChooser::gains_at_hints() const {
+  std::vector<loop::BufferId> all(p_.buffers.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto at_hint = [](Expr size) -> std::optional<std::int64_t> { return size.info().hint.value_or(kUnknown); };
+  return symbolic::evaluate(gains_from_wide_accesses(p_, all), at_hint).value();
 }
 
 bool TritonChooser::is_whole(const Vectors& v) const {
