@@ -12,6 +12,7 @@
 
 #include "encoder.h"
 #include "lib/gpu_rows.h"
+#include "lib/own_calls.h"
 #include "runtime/cuda/driver.h"
 
 using namespace stax;
@@ -29,7 +30,7 @@ struct MemoryCase {
   std::vector<Shape> shapes;
   Dtype dtype;
   double bytes;
-  double goal;  // of copy_share
+  std::map<std::string, double> goal;
   Tensor (*call)(const std::vector<Tensor>&);
 };
 
@@ -64,87 +65,91 @@ double memory_us(const MemoryCase& c, const Sets& sets, CompileOptions options) 
 
 std::vector<MemoryCase> memory_cases() {
   const double f = 4, h = 2;
+  const std::map<std::string, double> near_copy{{"copy_share", 0.9}};
   return {
       {"relu(x+y)*2 row sum 16384x8192 f32",
        {{16384, 8192}, {16384, 8192}},
        f32,
        2 * f * 16384 * 8192,
-       0.9,
+       near_copy,
        [](const std::vector<Tensor>& t) { return sum(relu(t[0] + t[1]) * 2, -1); }},
       {"x.T+y 8192x8192 f32",
        {{8192, 8192}, {8192, 8192}},
        f32,
        3 * f * 8192 * 8192,
-       0.9,
+       near_copy,
        [](const std::vector<Tensor>& t) { return t[0].t() + t[1]; }},
       {"softmax 32768x4096 bf16",
        {{32768, 4096}},
        bf16,
        2 * h * 32768 * 4096,
-       0.9,
+       {{"copy_share", 0.9}, {"ratio_torch_compile", 2.2}},
        [](const std::vector<Tensor>& t) { return softmax(t[0], -1); }},
       {"softmax 262144x1000 bf16",
        {{262144, 1000}},
        bf16,
        2 * h * 262144 * 1000,
-       0.9,
+       near_copy,
        [](const std::vector<Tensor>& t) { return softmax(t[0], -1); }},
       {"layernorm 16384x8192 bf16",
        {{16384, 8192}, {8192}, {8192}},
        bf16,
        2 * h * 16384 * 8192,
-       0.9,
+       near_copy,
        [](const std::vector<Tensor>& t) { return layer_norm(t[0], {t[0].size(1)}, t[1], t[2]); }},
-      {"sum 2^27 f32", {{1 << 27}}, f32, f * (1 << 27), 0.9, [](const std::vector<Tensor>& t) { return sum(t[0]); }},
+      {"sum 2^27 f32",
+       {{1 << 27}},
+       f32,
+       f * (1 << 27),
+       near_copy,
+       [](const std::vector<Tensor>& t) { return sum(t[0]); }},
       {"column sum 16384x8192 f32",
        {{16384, 8192}},
        f32,
        f * 16384 * 8192,
-       0,
+       {},
        [](const std::vector<Tensor>& t) { return sum(t[0], 0); }},
       {"gelu 2^26 f32",
        {{1 << 26}},
        f32,
        2 * f * (1 << 26),
-       0,
+       {},
        [](const std::vector<Tensor>& t) { return gelu(t[0]); }},
       {"softmax 4096x65536 bf16",
        {{4096, 65536}},
        bf16,
        2 * h * 4096 * 65536,
-       0,
+       {},
        [](const std::vector<Tensor>& t) { return softmax(t[0], -1); }},
   };
 }
 
 void memory_rows(GpuRecorder& recorder) {
   const MemoryCase copy{"copy 2^28 f32", {{1 << 28}}, f32,
-                        8.0 * (1 << 28), 0,           [](const std::vector<Tensor>& t) { return t[0] * 2; }};
+                        8.0 * (1 << 28), {},          [](const std::vector<Tensor>& t) { return t[0] * 2; }};
   double copy_us = 0;
   {
     const Sets sets = make_sets(copy);
     copy_us = memory_us(copy, sets, {});
   }
   recorder.copy_bandwidth(copy.bytes / copy_us * 1e6);
-  recorder.add({"copy 2^28 f32", copy_us, copy.bytes, {}, {}, "x * 2"});
+  recorder.add({.row = "copy 2^28 f32", .stax_us = copy_us, .bytes = copy.bytes, .note = "x * 2"});
   for (const MemoryCase& c : memory_cases()) {
     if (!recorder.wants(c.name)) continue;
     const Sets sets = make_sets(c);
     const double fixed = memory_us(c, sets, {});
     const double dynamic = memory_us(c, sets, {.dynamic = Dynamic::yes});
-    const std::optional<double> goal = c.name.starts_with("softmax 32768") ? std::optional(2.2) : std::nullopt;
-    const std::string share = c.goal > 0 ? fmt::format("goal: copy_share {}", c.goal) : "";
-    recorder.add({c.name, fixed, c.bytes, goal, {}, share});
-    recorder.add({c.name + " dynamic",
-                  dynamic,
-                  c.bytes,
-                  {},
-                  c.name,
-                  fmt::format("{:.3f} times the static row, goal 1.1", dynamic / fixed)});
+    recorder.add({.row = c.name, .stax_us = fixed, .goal = c.goal, .bytes = c.bytes});
+    recorder.add({.row = c.name + " dynamic",
+                  .stax_us = dynamic,
+                  .goal = {{"of_static", 1.1}},
+                  .bytes = c.bytes,
+                  .peers_row = c.name,
+                  .static_us = fixed});
   }
 }
 
-// The driver's and the library's own calls are inside: they are measured beside.
+// The driver's and the library's own calls are inside: they are measured in turn.
 void host_rows(GpuRecorder& recorder) {
   const std::string name = "host time of 3 pointwise kernels and 3 products 64x128";
   if (recorder.wants(name)) {
@@ -154,17 +159,17 @@ void host_rows(GpuRecorder& recorder) {
     };
     const Tensor x = randn({64, 128}, 1), w = randn({128, 128}, 2), b = randn({128}, 3);
     const auto fixed = compile(chain), dynamic = compile(chain, {.dynamic = Dynamic::yes});
-    const double launch = bench::driver_launch_us(), product = bench::library_product_us();
+    const bench::OwnCalls own(3);
     for (const auto& [label, f] : {std::pair{"", &fixed}, std::pair{" dynamic", &dynamic}}) {
-      const double us = bench::host_us([&] { (void)(*f)(x, w, b); });
-      recorder.add({name + label,
-                    us,
-                    {},
-                    {},
-                    name,
-                    fmt::format("of it 3 of the driver's launches at {:.2f} us and 3 of cuBLASLt's calls at {:.2f} us, "
-                                "measured beside; {:.2f} us beyond them, goal 6",
-                                launch, product, us - 3 * (launch + product))});
+      const bench::HostTime t = bench::host_time([&] { (void)(*f)(x, w, b); }, [&] { own.run(); });
+      recorder.add({.row = name + label,
+                    .stax_us = t.call,
+                    .goal = {{"beyond_us", 6}},
+                    .peers_row = name,
+                    .beyond_us = t.beyond,
+                    .note = fmt::format("{:.2f} us are 3 of the driver's launches and 3 of cuBLASLt's calls, measured "
+                                        "in turn; beyond them the median of {} figures from {:.2f} to {:.2f} us",
+                                        t.beside, bench::HostTime::kFigures, t.least, t.most)});
     }
   }
   const std::string small = "host time of relu(x+y)*2 row sum 64x128";
@@ -172,8 +177,8 @@ void host_rows(GpuRecorder& recorder) {
     const auto f = [](Tensor x, Tensor y) { return sum(relu(x + y) * 2, -1); };
     const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
     const auto fixed = compile(f), dynamic = compile(f, {.dynamic = Dynamic::yes});
-    recorder.add({small, bench::host_us([&] { (void)fixed(x, y); }), {}, {}, small});
-    recorder.add({small + " dynamic", bench::host_us([&] { (void)dynamic(x, y); }), {}, {}, small});
+    for (const auto& [label, g] : {std::pair{"", &fixed}, std::pair{" dynamic", &dynamic}})
+      recorder.add({.row = small + label, .stax_us = bench::host_us([&] { (void)(*g)(x, y); }), .peers_row = small});
   }
 }
 
@@ -207,12 +212,10 @@ void first_call_rows(GpuRecorder& recorder, const std::string& self) {
       times.push_back(ms);
     }
     std::sort(times.begin(), times.end());
-    recorder.add({fmt::format("{}, {}", name, state),
-                  times[times.size() / 2] * 1000,
-                  {},
-                  {},
-                  {},
-                  std::string(state) == "cold cache" ? "goal: 800 ms" : "goal: 30 ms"});
+    const double goal_us = std::string(state) == "cold cache" ? 800'000 : 30'000;
+    recorder.add({.row = fmt::format("{}, {}", name, state),
+                  .stax_us = times[times.size() / 2] * 1000,
+                  .goal = {{"stax_us", goal_us}}});
   }
 }
 
@@ -247,12 +250,12 @@ void minilm_rows(GpuRecorder& recorder) {
     }
     std::sort(times.begin(), times.end());
     const std::string row = fmt::format("MiniLM bf16 {}x{}", batch, length);
-    recorder.add({row,
-                  times[times.size() / 2],
-                  {},
-                  batch == 32 ? std::optional(1.0) : std::nullopt,
-                  {},
-                  "whole call with the wait for its end, sizes dynamic"});
+    std::map<std::string, double> goal;
+    if (batch == 32) goal["ratio_torch_compile"] = 1;
+    recorder.add({.row = row,
+                  .stax_us = times[times.size() / 2],
+                  .goal = goal,
+                  .note = "whole call with the wait for its end, sizes dynamic"});
   }
 }
 

@@ -1,4 +1,4 @@
-"""What a user of PyTorch gets on the same GPU for the rows of bench_gpu_memory, bench_gpu_latency and bench_gpu_minilm.
+"""What a user of PyTorch gets on the same GPU for the rows of bench_gpu.
 
     python3 bench/peers_gpu.py [memory] [host] [minilm] [--rows N] [--only TEXT] > peers.jsonl      prints one JSON object a row
 

@@ -9,8 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "runtime/cuda/cublas.h"
-#include "runtime/cuda/cuda_module.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device_runtime.h"
 
@@ -22,12 +20,12 @@ stax::runtime::CudaRuntime& gpu() {
   return dynamic_cast<stax::runtime::CudaRuntime&>(stax::runtime::runtime_for({stax::DeviceKind::cuda, 0}));
 }
 
-namespace {
-
 double median(std::vector<double> v) {
   std::sort(v.begin(), v.end());
   return v[v.size() / 2];
 }
+
+namespace {
 
 using Clock = std::chrono::steady_clock;
 double microseconds_since(Clock::time_point begin) {
@@ -71,61 +69,6 @@ double host_us(const std::function<void()>& call, int calls) {
   return best;
 }
 
-double driver_launch_us() {
-  static constexpr const char* kEmpty =
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty(.param .u64 a, .param .u64 b) { ret; }\n";
-  auto& runtime = gpu();
-  const auto module = runtime.load_module({"empty", kEmpty, "sm_90", {{"empty", 32, 0, false}}});
-  const auto& f = *static_cast<const stax::runtime::CudaFunction*>(module->function("empty"));
-  std::uint64_t slots[2] = {};
-  void* parameters[2] = {&slots[0], &slots[1]};
-  const auto& context = runtime.context();
-  const double us = host_us([&] {
-    (void)context.driver().launch(f.handle, 64, 1, 1, 32, 1, 1, 0, context.handle_of({}), parameters, nullptr);
-  });
-  return us;
-}
-
-double library_product_us() {
-  using namespace stax::runtime;
-  constexpr int kRows = 64, kWidth = 128;
-  auto& runtime = gpu();
-  const CublasLt& library = cublas_lt();
-  lt::Handle handle = nullptr;
-  lt::MatmulDesc product = nullptr;
-  lt::Layout weight = nullptr, rows = nullptr;
-  lt::Preference preference = nullptr;
-  library.create(&handle);
-  library.desc_create(&product, lt::kCompute32F, lt::kR32F);
-  library.layout_create(&weight, lt::kR32F, kWidth, kWidth, kWidth);
-  library.layout_create(&rows, lt::kR32F, kWidth, kRows, kWidth);
-  library.preference_create(&preference);
-  // What a plan's products ask for, so that the algorithm is theirs.
-  constexpr std::uint64_t kWorkspace = 32 << 20;
-  constexpr std::uint32_t kReduction = lt::kReduceInComputeType;
-  library.preference_set(preference, lt::kMaxWorkspace, &kWorkspace, sizeof kWorkspace);
-  library.preference_set(preference, lt::kReductionSchemes, &kReduction, sizeof kReduction);
-  lt::Heuristic best{};
-  int found = 0;
-  library.heuristic(handle, product, weight, rows, rows, rows, preference, 1, &best, &found);
-  const stax::Array w = stax::Array::empty({kWidth, kWidth}, stax::Dtype::f32, runtime.device());
-  const stax::Array x = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
-  const stax::Array y = stax::Array::empty({kRows, kWidth}, stax::Dtype::f32, runtime.device());
-  const stax::Array workspace =
-      stax::Array::empty({static_cast<std::int64_t>(kWorkspace)}, stax::Dtype::u8, runtime.device());
-  const float one = 1, zero = 0;
-  const double us = host_us([&] {
-    library.matmul(handle, product, &one, w.data(), weight, x.data(), rows, &zero, y.data(), rows, y.data(), rows,
-                   &best.algorithm, workspace.data(), best.workspace, runtime.context().stream());
-  });
-  library.preference_destroy(preference);
-  library.layout_destroy(rows);
-  library.layout_destroy(weight);
-  library.desc_destroy(product);
-  library.destroy(handle);
-  return us;
-}
-
 GpuRecorder::GpuRecorder(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
     const std::string name = argv[i];
@@ -157,7 +100,9 @@ void GpuRecorder::add(const GpuRow& row) {
   if (std::isfinite(best)) j["ratio"] = std::round(best / row.stax_us * 1000) / 1000;
   if (const auto it = j["peers"].find("torch_compile"); it != j["peers"].end())
     j["ratio_torch_compile"] = std::round(it->get<double>() / row.stax_us * 1000) / 1000;
-  if (row.goal) j["goal"] = *row.goal;
+  if (!row.goal.empty()) j["goal"] = row.goal;
+  if (row.static_us) j["of_static"] = std::round(row.stax_us / *row.static_us * 1000) / 1000;
+  if (row.beyond_us) j["beyond_us"] = std::round(*row.beyond_us * 100) / 100;
   if (row.bytes) {
     const double rate = *row.bytes / row.stax_us * 1e6;
     j["TBps"] = std::round(rate / 1e9) / 1000;

@@ -13,24 +13,22 @@ namespace bench {
 // The first GPU; DeviceError without one.
 stax::runtime::CudaRuntime& gpu();
 
+double median(std::vector<double> v);
+
 // Microseconds a call of work that queues `calls` equal calls: recorded as one graph, the median of 7 replays, by the
 // device's clock.
 double replay_us(const std::function<void()>& work, int calls);
 // Microseconds of the host a call: the best of 25 runs of `calls`, whose launches the driver's queue of 1024 must hold.
 double host_us(const std::function<void()>& call, int calls = 100);
 
-// Microseconds of the host in the driver's own call that launches an empty kernel.
-double driver_launch_us();
-
-// Microseconds of the host in cuBLASLt's own call for a product of 64x128 by 128x128 in f32, everything prepared.
-double library_product_us();
-
 struct GpuRow {
   std::string row;
   double stax_us = 0;
+  std::map<std::string, double> goal = {};  // field of the row → at least (ratios, shares) or at most (the others)
   std::optional<double> bytes = {};  // inputs read once and outputs written once: gives the share of the copy bandwidth
-  std::optional<double> goal = {};   // of the ratio to torch.compile by default; other goals are in `note`
   std::string peers_row = {};        // of the peers' file; empty: `row`
+  std::optional<double> static_us = {};  // of a dynamic row: the same with fixed sizes; gives `of_static`
+  std::optional<double> beyond_us = {};  // host time beyond the calls of the driver and the libraries
   std::string note = {};
 };
 
