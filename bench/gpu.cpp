@@ -52,7 +52,7 @@ Sets make_sets(const MemoryCase& c) {
   return sets;
 }
 
-double memory_us(const MemoryCase& c, const Sets& sets, CompileOptions options) {
+double memory_us(const MemoryCase& c, const Sets& sets, const CompileOptions& options) {
   const auto compiled = compile(std::function<Tensor(std::vector<Tensor>)>(c.call), options);
   std::vector<Tensor> kept(sets.size());
   return bench::replay_us(
@@ -160,9 +160,10 @@ void host_rows(GpuRecorder& recorder) {
     const Tensor x = randn({64, 128}, 1), w = randn({128, 128}, 2), b = randn({128}, 3);
     const auto fixed = compile(chain), dynamic = compile(chain, {.dynamic = Dynamic::yes});
     const bench::OwnCalls own(3);
-    for (const auto& [label, f] : {std::pair{"", &fixed}, std::pair{" dynamic", &dynamic}}) {
-      const bench::HostTime t = bench::host_time([&] { (void)(*f)(x, w, b); }, [&] { own.run(); });
-      recorder.add({.row = name + label,
+    for (const bool is_dynamic : {false, true}) {
+      const auto& f = is_dynamic ? dynamic : fixed;
+      const bench::HostTime t = bench::host_time([&] { (void)f(x, w, b); }, [&] { own.run(); });
+      recorder.add({.row = name + (is_dynamic ? " dynamic" : ""),
                     .stax_us = t.call,
                     .goal = {{"beyond_us", 6}},
                     .peers_row = name,
@@ -177,8 +178,12 @@ void host_rows(GpuRecorder& recorder) {
     const auto f = [](Tensor x, Tensor y) { return sum(relu(x + y) * 2, -1); };
     const Tensor x = randn({64, 128}, 1), y = randn({64, 128}, 2);
     const auto fixed = compile(f), dynamic = compile(f, {.dynamic = Dynamic::yes});
-    for (const auto& [label, g] : {std::pair{"", &fixed}, std::pair{" dynamic", &dynamic}})
-      recorder.add({.row = small + label, .stax_us = bench::host_us([&] { (void)(*g)(x, y); }), .peers_row = small});
+    for (const bool is_dynamic : {false, true}) {
+      const auto& g = is_dynamic ? dynamic : fixed;
+      recorder.add({.row = small + (is_dynamic ? " dynamic" : ""),
+                    .stax_us = bench::host_us([&] { (void)g(x, y); }),
+                    .peers_row = small});
+    }
   }
 }
 
@@ -223,7 +228,7 @@ void first_call_rows(GpuRecorder& recorder, const std::string& self) {
 minilm::Weights random_weights() {
   using namespace minilm;
   int seed = 100;
-  const auto tensor = [&](Shape s) { return randn(s, ++seed, bf16) * 0.05; };
+  const auto tensor = [&](const Shape& s) { return randn(s, ++seed, bf16) * 0.05; };
   const auto linear = [&](int out, int in) { return Linear{tensor({out, in}), tensor({out})}; };
   const auto norm = [&] { return Norm{ones({kHidden}, bf16), zeros({kHidden}, bf16)}; };
   Weights w{tensor({30522, kHidden}), tensor({512, kHidden}), tensor({kHidden}), norm(), {}};

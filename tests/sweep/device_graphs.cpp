@@ -2,6 +2,7 @@
 //   device_graphs [--device cuda] [--first SEED] [--graphs N] [--threads N] [--out FILE]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -17,6 +18,10 @@ namespace {
 using namespace stax;
 using devicetest::option;
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 struct Totals {
   int graphs = 0, dynamic = 0, calls = 0, kernels = 0;
   std::vector<std::string> problems;
@@ -26,7 +31,9 @@ struct Prepared {
   std::unique_ptr<fuzz::Case> test;
   // With promises about sizes and alignment, and without, which the calls fall back to; made when needed.
   std::shared_ptr<const compiler::Artifact> artifact, plain;
+  std::vector<fuzz::Outcome> expected;  // one for each of the sizes
   std::string problem;
+  double seconds = 0;
 
   std::vector<Array> tensors(const std::vector<std::int64_t>& sizes) const {
     std::vector<Array> list;
@@ -45,13 +52,16 @@ struct Prepared {
 
 Prepared prepare(std::uint64_t seed, Device device) {
   Prepared p;
+  const auto start = std::chrono::steady_clock::now();
   try {
     p.test = std::make_unique<fuzz::Case>(fuzz::draw_recipe(seed));
     p.artifact = p.compile(device, true);
     if (p.test->sizes().size() > 1) p.plain = p.compile(device, false);
+    for (const auto& sizes : p.test->sizes()) p.expected.push_back(p.test->reference(sizes));
   } catch (const std::exception& e) {
     p.problem = e.what();
   }
+  p.seconds = seconds_since(start);
   return p;
 }
 
@@ -67,8 +77,8 @@ devicetest::Result call(const Prepared& p, Device device, std::span<const Array>
 
 void check(const Prepared& p, Device device, Totals& totals) {
   int poison = 0xff;
-  for (const auto& sizes : p.test->sizes()) {
-    const fuzz::Outcome expected = p.test->reference(sizes);
+  for (std::size_t n = 0; n < p.expected.size(); ++n) {
+    const auto& sizes = p.test->sizes()[n];
     const std::vector<Array> all = p.test->inputs(sizes), tensors = p.tensors(sizes);
     std::vector<plan::ScalarValue> scalars;
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -81,7 +91,7 @@ void check(const Prepared& p, Device device, Totals& totals) {
     std::size_t next = 0;
     for (std::size_t i = 0; i < all.size(); ++i)
       actual.inputs.push_back(p.test->is_scalar(i) ? all[i] : result.inputs[next++]);
-    if (const std::string text = p.test->difference(actual, expected, sizes); !text.empty())
+    if (const std::string text = p.test->difference(actual, p.expected[n], sizes); !text.empty())
       throw std::runtime_error(fmt::format("at sizes [{}]: {}", fmt::join(sizes, ", "), text));
   }
 }
@@ -97,12 +107,20 @@ int main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   Totals totals;
   static constexpr std::size_t kBatch = 200;  // compiled together
+  static constexpr double kSlow = 2;          // seconds
   for (std::size_t begin = 0; begin < graphs && totals.problems.size() < 40; begin += kBatch) {
     std::vector<Prepared> batch(std::min<std::size_t>(kBatch, graphs - begin));
     devicetest::in_parallel(threads, batch.size(),
                             [&](std::size_t i) { batch[i] = prepare(first + begin + i, device); });
+    const auto slowest = std::ranges::max_element(batch, {}, &Prepared::seconds);
+    std::printf("%llu graphs prepared, %.0f s; slowest of these: seed %llu, %.1f s\n",
+                static_cast<unsigned long long>(begin + batch.size()), seconds_since(start),
+                static_cast<unsigned long long>(first + begin + static_cast<std::size_t>(slowest - batch.begin())),
+                slowest->seconds);
+    std::fflush(stdout);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Prepared& p = batch[i];
+      const auto began = std::chrono::steady_clock::now();
       ++totals.graphs;
       try {
         if (!p.problem.empty()) throw std::runtime_error(p.problem);
@@ -114,9 +132,13 @@ int main(int argc, char** argv) {
         std::printf("%s\n", totals.problems.back().c_str());
         std::fflush(stdout);
       }
+      if (const double seconds = seconds_since(began); seconds > kSlow) {
+        std::printf("seed %llu: its calls took %.1f s\n", static_cast<unsigned long long>(first + begin + i), seconds);
+        std::fflush(stdout);
+      }
     }
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   std::string summary =
       fmt::format("{}: seeds {}..{}: {} graphs ({} dynamic), {} kernels, {} calls, {} differences, {:.0f} s\n",
                   runtime::runtime_for(device).properties().name, first, first + graphs - 1, totals.graphs,
