@@ -45,6 +45,7 @@ class TritonChooser {
   int innermost_axis() const;
   bool has(ScalarOp op) const;
   bool reduces_columns(const loop::Phase& p) const;
+  bool reduces_unloaded(const loop::Phase& p) const;
   struct Vectors {
     Expr length;
     std::int64_t elements;  // in 16 bytes
@@ -305,6 +306,12 @@ bool TritonChooser::reduces_columns(const loop::Phase& p) const {
   return outer > inner;
 }
 
+bool TritonChooser::reduces_unloaded(const loop::Phase& p) const {
+  const auto begin = k_.values.begin() + p.begin, end = k_.values.begin() + p.end;
+  return std::any_of(begin, end, [](const Value& v) { return v.op == ScalarOp::combine; }) &&
+         std::none_of(begin, end, [](const Value& v) { return v.op == ScalarOp::load; });
+}
+
 // Rows along the contiguous axis: persistent as long as they fit in registers, else in blocks.
 void TritonChooser::choose_rows() {
   promise_short_rows();
@@ -325,8 +332,9 @@ void TritonChooser::choose_rows() {
     }
     longest = std::max(longest, phase.block);
   }
-  // Short rows share a program; 1k elements a warp, so that no row of theirs is shared by warps.
-  if (!k_.outer.empty()) {
+  // Short rows share a program; 1k elements a warp, so that no row of theirs is shared by warps. Triton would compute
+  // what is not loaded once in every lane: rows of it are reduced to scalars, one a program.
+  if (!k_.outer.empty() && std::ranges::none_of(k_.phases, [&](const auto& p) { return reduces_unloaded(p); })) {
     s_.x_block = std::clamp<std::int64_t>(1024 / longest, 1, 64);
     s_.x_block = std::min(s_.x_block, power_at_least(units()));
     while (s_.x_block > 1 && units() / s_.x_block < 2 * target_.multiprocessors) s_.x_block /= 2;

@@ -120,12 +120,38 @@ std::vector<std::string> TritonEmitter::masked(const Site& site, const Value& v,
   return x;
 }
 
-void TritonEmitter::emit_reduce(ValueId id, const std::vector<std::string>& x, const std::string& prefix) {
+// Loads keep Triton's layout pass from computing a block in the layout of the row's value, every lane all of the row.
+// Without any, a scalar in between does.
+bool TritonEmitter::reduces_to_scalar(const Site& site) const {
+  const auto begin = k_.values.begin();
+  return s_.x_block == 1 && std::none_of(begin + site.phase->begin, begin + site.phase->end,
+                                         [](const Value& v) { return v.op == ScalarOp::load; });
+}
+
+// Of one part of the type `type`, as the row's value.
+std::string TritonEmitter::row_value(const Site& site, const std::string& x, const char* function,
+                                     std::string_view type) const {
+  if (!reduces_to_scalar(site)) return format("tl.reduce({}, 1, {}, keep_dims=True)", x, function);
+  return format("tl.full([XBLOCK, 1], tl.reduce(tl.reshape({}, [{}]), 0, {}), {})", x, block_name(site.number),
+                function, type);
+}
+
+void TritonEmitter::emit_reduce(const Site& site, ValueId id, std::vector<std::string> x) {
   const Value& v = value(id);
-  const std::string call = format("tl.reduce({}, 1, {}, keep_dims=True)", tuple_of(x), combine_function(v.combine));
-  const bool truth = v.dtype == Dtype::boolean;
-  line(format("{} = {}{}", list(part_names(id, prefix)), call, truth ? " != 0" : begun(v)),
-       note(v) + " " + std::string(loop::info_of(v.combine).name));
+  const auto names = part_names(id, "v");
+  const std::string function = combine_function(v.combine), comment(loop::info_of(v.combine).name);
+  const char* end = v.dtype == Dtype::boolean ? " != 0" : begun(v);
+  if (x.size() == 1)
+    return line(format("{} = {}{}", names[0], row_value(site, x[0], function.c_str(), type_of_part(v, 0)), end),
+                note(v) + " " + comment);
+  if (!reduces_to_scalar(site))
+    return line(format("{} = tl.reduce({}, 1, {}, keep_dims=True){}", list(names), tuple_of(x), function, end),
+                note(v) + " " + comment);
+  for (std::string& part : x) part = format("tl.reshape({}, [{}])", part, block_name(site.number));
+  const auto scalars = part_names(id, "s");
+  line(format("{} = tl.reduce({}, 0, {})", list(scalars), tuple_of(x), function), note(v) + " " + comment);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out_.format_line("{} = tl.full([XBLOCK, 1], {}, {})", names[i], scalars[i], type_of_part(v, static_cast<int>(i)));
 }
 
 void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
@@ -138,11 +164,14 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
     return mask == rmask_.end() ? text : format("tl.where({}, {}, {})", mask->second, text, otherwise);
   };
   if (v.combine == CombineOp::online_softmax) {
-    out_.format_line("v{} = tl.reduce({}, 1, stax_max, keep_dims=True)", id,
-                     only(x, triton_literal(triton_extreme(v.dtype, false), v.dtype)));
+    out_.format_line(
+        "v{} = {}", id,
+        row_value(site, only(x, triton_literal(triton_extreme(v.dtype, false), v.dtype)), "stax_max", type));
     // A row of -inf weighs nothing; elsewhere -inf does by itself.
-    out_.format_line("w{0} = tl.reduce({1}, 1, stax_add, keep_dims=True)", id,
-                     only(format("libdevice.exp({} - v{})", x, id), format("tl.full([], 0.0, {})", type)));
+    out_.format_line(
+        "w{} = {}", id,
+        row_value(site, only(format("libdevice.exp({} - v{})", x, id), format("tl.full([], 0.0, {})", type)),
+                  "stax_add", type));
     out_.format_line("v{0}_1 = tl.where(v{0} == float(\"-inf\"), tl.full([], 0.0, {1}), w{0})", id, type);
     return;
   }
@@ -153,16 +182,16 @@ void TritonEmitter::emit_two_pass(const Site& site, ValueId id) {
   else
     out_.format_line("v{}_2 = tl.broadcast_to(({}).to({}), [XBLOCK, 1])", id, bare(length), type);
   out_.format_line("count{0} = v{0}_2 + (v{0}_2 == 0).to({1})", id, type);
-  out_.format_line("v{0} = stax_div(tl.reduce({1}, 1, stax_add, keep_dims=True) + 0.0, count{0})", id, only(x, zero));
+  out_.format_line("v{0} = stax_div({1} + 0.0, count{0})", id, row_value(site, only(x, zero), "stax_add", type));
   out_.format_line("d{0} = {1} - v{0}", id, x);
-  out_.format_line("v{0}_1 = tl.reduce({1}, 1, stax_add, keep_dims=True)", id, only(format("d{0} * d{0}", id), zero));
+  out_.format_line("v{}_1 = {}", id, row_value(site, only(format("d{0} * d{0}", id), zero), "stax_add", type));
 }
 
 void TritonEmitter::emit_combine(const Site& site, ValueId id) {
   const Value& v = value(id);
   if (has_two_passes(v)) return emit_two_pass(site, id);
   const std::vector<std::string> x = masked(site, v, operands(site, v));
-  if (s_.phases[static_cast<std::size_t>(site.number)].block > 1) return emit_reduce(id, x, "v");
+  if (s_.phases[static_cast<std::size_t>(site.number)].block > 1) return emit_reduce(site, id, x);
   // A reduction of one element gives the element; Triton's layout pass fails on some.
   const auto names = part_names(id, "v");
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -227,8 +256,8 @@ void TritonEmitter::update_accumulators(const Site& site, ValueId id) {
     out_.format_line("{0} = tl.where({1}, {2}, {0})", names[i], mask->second, next[i]);
 }
 
-void TritonEmitter::finish_accumulators(const Site&, ValueId id) {
-  if (value(id).op == ScalarOp::combine) emit_reduce(id, part_names(id, "a"), "v");
+void TritonEmitter::finish_accumulators(const Site& site, ValueId id) {
+  if (value(id).op == ScalarOp::combine) emit_reduce(site, id, part_names(id, "a"));
 }
 
 }  // namespace stax::codegen

@@ -94,7 +94,9 @@ class TritonEmitter {
   void update_accumulators(const Site& site, ValueId id);
   void finish_accumulators(const Site& site, ValueId id);
   std::vector<std::string> masked(const Site& site, const Value& v, std::vector<std::string> x);
-  void emit_reduce(ValueId id, const std::vector<std::string>& x, const std::string& prefix);
+  bool reduces_to_scalar(const Site& site) const;
+  std::string row_value(const Site& site, const std::string& x, const char* function, std::string_view type) const;
+  void emit_reduce(const Site& site, ValueId id, std::vector<std::string> x);
 
   const Program& p_;
   const Kernel& k_;

@@ -53,6 +53,19 @@ TEST(TritonText, CorpusCompilesForHopper) {
   }
 }
 
+// A block in the layout of the row's value makes every lane compute the whole row: hundreds of kilobytes of code.
+TEST(TritonText, DrawnRowsAreComputedOnce) {
+  build::TritonCompiler compiler({.python = STAX_SOURCE_DIR "/.venv/bin/python3", .jobs = 2});
+  std::vector<build::TritonJob> jobs;
+  for (const char* name : {"drawn", "drawn_dynamic"}) jobs.push_back(codegen::job_of(print(triton_case(name))));
+  try {
+    for (const build::TritonBinary& b : compiler.compile_all(jobs))
+      EXPECT_LT(b.cubin.size(), 100'000U) << b.cubin.size();
+  } catch (const UserError& e) {
+    GTEST_SKIP() << e.what();
+  }
+}
+
 // Each row is read once and written once.
 TEST(TritonText, SoftmaxReadsItsRowOnce) {
   const std::string text = text_of("softmax");

@@ -314,6 +314,29 @@ return b0 [$0, $1] strides ($1, 1)
 return b1 [$0, $1] strides ($1, 1)
 )";
 
+// Rows of which nothing is loaded, and their sums both once and along another axis.
+constexpr const char* kDrawn = R"(buffer b0: f32[$0] output
+buffer b1: f32[$0, $1] output
+scalar c0: i64 "seed"
+kernel red_drawn outer (i0 < $0) {
+  phase (r0 < $1) {
+    %0 = random.f32 uniform c0 [$1*i0 + r0]
+    %1 = combine.f32 sum %0
+  }
+  phase {
+    %2 = constant.f32 0.5
+    %3 = mul.f32 %1 %2
+    %4 = add.f32 %3 %2
+    store b0[i0] %3
+  }
+  phase (r1 < $1) {
+    store b1[$1*i0 + r1] %4
+  }
+}
+return b0 [$0] strides (1)
+return b1 [$0, $1] strides ($1, 1)
+)";
+
 std::vector<TritonCase> make() {
   std::vector<TritonCase> all;
   const std::vector<std::vector<std::int64_t>> sizes = {{1, 1}, {3, 17}, {5, 64}, {2, 130}};
@@ -339,6 +362,7 @@ std::vector<TritonCase> make() {
   both("truth", kTruth, "6", "90", 0, true);
   both("sigmoid", kSigmoid, "12", "90", 2e-7, true);
   both("random", kRandom, "12", "11", 0);
+  both("drawn", kDrawn, "6", "90", 1e-5);
   all.push_back({"rows_large", head("rows", false) + fill(kRows, "16384", "8192"), {}, 0});
   std::string half = fill(kSoftmax, "32768", "4096");
   for (std::size_t at = half.find(": f32["); at != std::string::npos; at = half.find(": f32["))
