@@ -76,7 +76,6 @@ class KernelEmitter {
 
   // unit.cpp
   void emit_unit();
-  void fetch_shared_lines();
   void emit_phase(int number);
   void emit_phase_loops(const Site& site);
   void find_kept_rows();
@@ -90,7 +89,13 @@ class KernelEmitter {
   void emit_body(const Site& site, const Copy& copy);
   std::string guard_of(const Site& site) const;
   bool streams(const Site& site) const;
+  bool is_scan(const Phase& p) const;
   std::string aligned_stores(const Site& site, std::string_view at) const;
+
+  // fetch.cpp
+  void fetch_shared_lines();
+  ValueId index_load(ValueId bounded) const;
+  void fetch_indirect_rows();
 
   // outer.cpp
   void declare_array(const std::string& name, std::string_view type, std::int64_t length);

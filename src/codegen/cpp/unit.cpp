@@ -11,12 +11,6 @@ using fmt::format;
 
 namespace {
 
-bool is_scan(const Kernel& k, const Phase& p) {
-  for (ValueId v = p.begin; v < p.end; ++v)
-    if (k.values[static_cast<std::size_t>(v)].op == ScalarOp::scan) return true;
-  return false;
-}
-
 bool is_reverse(const Kernel& k, const Phase& p) {
   for (ValueId v = p.begin; v < p.end; ++v)
     if (k.values[static_cast<std::size_t>(v)].op == ScalarOp::scan && k.values[static_cast<std::size_t>(v)].reverse)
@@ -25,6 +19,12 @@ bool is_reverse(const Kernel& k, const Phase& p) {
 }
 
 }  // namespace
+
+bool KernelEmitter::is_scan(const Phase& p) const {
+  for (ValueId v = p.begin; v < p.end; ++v)
+    if (value(v).op == ScalarOp::scan) return true;
+  return false;
+}
 
 KernelEmitter::Site KernelEmitter::site_of(int number) const {
   Site site;
@@ -235,7 +235,7 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
     out_.format_line("const i64 {} = e;", axis);
     body({0, true, false});
   };
-  if (!is_outer() && is_scan(k_, *site.phase)) return emit_scan_loop(site, body);
+  if (!is_outer() && is_scan(*site.phase)) return emit_scan_loop(site, body);
   if (streams(site)) {
     const auto scope = out_.block("{");
     const Store& s = site.phase->stores[0];
@@ -273,29 +273,9 @@ void KernelEmitter::emit_vector_loop(const Site& site, int unroll, const std::fu
   tail();
 }
 
-// Rows that do not end with a cache line share it with the next row. Its two parts are ordinary stores, which would
-// wait for the line, and streaming stores behind them: it is asked for while the row before is computed.
-void KernelEmitter::fetch_shared_lines() {
-  if (is_outer() || is_split() || s_.order.empty()) return;
-  const Expr unit = k_.outer[static_cast<std::size_t>(s_.order.back())].var;
-  for (int i = 0; i < static_cast<int>(k_.phases.size()); ++i) {
-    const Site site = site_of(i);
-    if (site.depth() != 1 || !streams(site) || is_scan(k_, *site.phase)) continue;
-    SymbolNames next = names_;
-    next[unit] = format("({} + 1)", bare(unit));
-    next[site.axis] = "0";
-    for (const Store& s : site.phase->stores) {
-      const auto along = symbolic::linear_in(s.index, site.axis);
-      const auto symbols = symbolic::symbols_of(s.index);
-      const bool indirect = std::any_of(symbols.begin(), symbols.end(), [&](Expr e) { return bounded_.contains(e); });
-      if (!along || !along->coefficient.is_constant(1) || indirect || !symbolic::depends_on(s.index, unit)) continue;
-      out_.format_line("if (stream) v::fetch_shared_line(buf{} + {});", s.buffer, expr_(s.index, next));
-    }
-  }
-}
-
 void KernelEmitter::emit_unit() {
   fetch_shared_lines();
+  fetch_indirect_rows();
   for (int i = 0; i < static_cast<int>(k_.phases.size()); ++i) {
     out_.format_line("// phase {}", i);
     emit_phase(i);
