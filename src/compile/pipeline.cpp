@@ -64,6 +64,7 @@ fusion::FusionOptions fusion_options(const Settings& settings, const schedule::T
     o.parallel_units = gpu->multiprocessors;
     o.cache_bytes = kRegisterRow;
     o.shares_rows = false;
+    o.calls_store_views = false;  // cuBLASLt knows one batch stride
     o.can_emit = codegen::can_emit_triton;
     return o;
   }

@@ -8,6 +8,7 @@
 #include "fusion/item_graph.h"
 #include "fusion/join.h"
 #include "fusion/kernel_form.h"
+#include "fusion/store_through.h"
 
 namespace stax::fusion {
 
@@ -139,6 +140,7 @@ FusionResult fuse(Program program, const FusionOptions& options) {
   ItemGraph graph(program);
   const Sizes sizes(program);
   remove_dead_items(graph);
+  if (options.calls_store_views) store_through_copies(program, graph);
   inline_producers(program, graph, sizes, options);
   Joiner joiner(program, graph, sizes, options);
   joiner.run();

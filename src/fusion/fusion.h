@@ -28,6 +28,9 @@ struct FusionOptions {
   std::int64_t small_elements = 16 * 1024;  // a kernel that never has more elements is bound by its launch
   bool shares_rows = true;  // all units may work on one row together, so few rows still fill the machine
 
+  // Library calls store to any strides as fast as without gaps, batch dimensions between the rows included.
+  bool calls_store_views = true;
+
   // Realisation thresholds.
   int max_loads = 24;         // distinct loads that may gather in one phase
   int max_stores = 16;        // of one kernel

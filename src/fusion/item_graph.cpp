@@ -120,7 +120,7 @@ void ItemGraph::absorb(int producer, const std::vector<int>& consumers, std::vec
   remove(producer);
 }
 
-void ItemGraph::join(int a, int b, loop::Kernel joined) {
+void ItemGraph::join(int a, int b, loop::Item joined) {
   unindex(a);
   unindex(b);
   at(a).item = std::move(joined);

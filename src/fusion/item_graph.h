@@ -55,8 +55,8 @@ class ItemGraph {
   bool may_absorb(int producer, const std::vector<int>& consumers) const;
   // Replaces the kernels of the consumers, which no longer need the producer; the producer goes.
   void absorb(int producer, const std::vector<int>& consumers, std::vector<loop::Kernel> replaced);
-  // One kernel in the place of two; `a` stays. There must be no path around.
-  void join(int a, int b, loop::Kernel joined);
+  // One item in the place of two; `a` stays. There must be no path around.
+  void join(int a, int b, loop::Item joined);
   void remove(int n);  // an item that nothing needs
 
   // Living nodes in an order that respects the dependencies, nearest to the original one.

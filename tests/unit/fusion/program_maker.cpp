@@ -110,6 +110,11 @@ View ProgramMaker::add_number(const View& x, double c) {
   });
 }
 
+View ProgramMaker::copy(const View& x) {
+  return pointwise("contiguous", x.sizes, dtype(x),
+                   [&](KernelBuilder& k, std::span<const Expr> i) { return k.load(x.buffer, address(x, i)); });
+}
+
 View ProgramMaker::cast(const View& x, Dtype to) {
   return pointwise("cast", x.sizes, to, [&](KernelBuilder& k, std::span<const Expr> i) {
     return k.cast(k.load(x.buffer, address(x, i)), to);
@@ -208,7 +213,9 @@ View ProgramMaker::gather_rows(const View& table, const View& indices) {
 }
 
 View ProgramMaker::matmul(const View& a, const View& b) {
-  const View out = result({a.sizes[0], b.sizes[1]}, dtype(a));
+  std::vector<Expr> sizes = a.sizes;
+  sizes.back() = b.sizes.back();
+  const View out = result(std::move(sizes), dtype(a));
   loop::LibraryCall call;
   call.name = "matmul";
   call.a = a;

@@ -30,6 +30,7 @@ class ProgramMaker {
   View unary(ScalarOp op, const View& x);
   View binary(ScalarOp op, const View& x, const View& y);  // broadcasts
   View add_number(const View& x, double c);
+  View copy(const View& x);  // contiguous
   View cast(const View& x, Dtype dtype);
   View select(const View& condition, const View& x, const View& y);
   View reduce(CombineOp op, const View& x, const std::vector<int>& axes, bool keepdim = false, int part = -1);
@@ -37,7 +38,7 @@ class ProgramMaker {
   View mean(const View& x, const std::vector<int>& axes, bool keepdim = true);  // reduce and a multiplication
   View scan(CombineOp op, const View& x, int axis, bool reverse = false);
   View gather_rows(const View& table, const View& indices);  // [n, d] by [m] → [m, d]
-  View matmul(const View& a, const View& b);
+  View matmul(const View& a, const View& b);                 // equal batch dimensions
 
   View transpose(View x, int a, int b) const;
   View slice(View x, int axis, Expr start, Expr length, std::int64_t step = 1) const;
