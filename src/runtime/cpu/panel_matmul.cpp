@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t kPanel = 64;                      // columns of a panel; its rows follow each other in memory
 constexpr std::int64_t kSerial = std::int64_t{1} << 17;  // multiplications that are not worth a second thread
 constexpr std::int64_t kRowsAtOnce = 512;                // stay in the caches while the columns pass
+constexpr std::int64_t kMostRows = kRows << 31;          // numbers of blocks fit 32 bits
 
 static_assert(kRows == avx512::kWideRows && kStrip == avx512::kNarrowColumns && kPanel == avx512::kWideColumns);
 
@@ -77,7 +78,7 @@ void run_strips(const MatmulProblem& p, Span rows, std::int64_t column, bool wid
 }
 
 bool fits(const MatmulProblem& p, const PackedWeight& w) {
-  if (p.dtype != Dtype::f32 || !p.batch.empty() || p.m < 1 || p.k < 1) return false;
+  if (p.dtype != Dtype::f32 || !p.batch.empty() || p.m < 1 || p.m > kMostRows || p.k < 1) return false;
   if (p.activation != Activation::none && p.activation != Activation::gelu_erf) return false;
   if (p.a.columns != 1 || p.out.columns != 1 || (p.residual.data && p.residual.columns != 1)) return false;
   if (p.bias.data && (p.bias.columns != 1 || (p.m > 1 && p.bias.rows != 0))) return false;
@@ -91,26 +92,56 @@ std::weak_ptr<PackedWeight>& last_used() {
   return last;
 }
 
-// Blocks of rows that the team has not yet taken. Members take ever smaller pieces, so that one whose core is slowed
-// down does less.
+// Blocks of rows that the team has not yet taken. Each member starts with an equal share: the kernels around a product
+// share rows in the same way, so what it reads and writes is in the caches of its core. It takes ever smaller pieces,
+// and at the end some of what the others have left, so that one whose core is slowed down does less.
 class Rows {
  public:
-  explicit Rows(std::int64_t m) : m_(m), blocks_(ceil_div(m, kRows)) {}
+  Rows(std::int64_t m, std::int64_t members) : m_(m), members_(std::min(members, kMembers)) {
+    const std::int64_t blocks = ceil_div(m, kRows);
+    for (std::int64_t i = 0; i < members_; ++i) {
+      const Span s = share(blocks, i, members_);
+      left_[i].blocks.store(pack(s), std::memory_order_relaxed);
+    }
+  }
 
   // Empty at the end.
-  Span take(std::int64_t members) {
-    std::int64_t begin = next_.load(std::memory_order_relaxed), count = 0;
-    do {
-      if (begin >= blocks_) return {m_, m_};
-      count = std::clamp((blocks_ - begin) / (2 * members), kFewest, kMost);
-    } while (!next_.compare_exchange_weak(begin, begin + count, std::memory_order_relaxed));
-    return {begin * kRows, std::min(m_, (begin + count) * kRows)};
+  Span take(std::int64_t member) {
+    for (std::int64_t i = 0; i < members_; ++i) {
+      const Span s = take_from(left_[(member + i) % members_].blocks, i == 0);
+      if (s.begin < s.end) return {s.begin * kRows, std::min(m_, s.end * kRows)};
+    }
+    return {m_, m_};
   }
 
  private:
+  static constexpr std::int64_t kMembers = 64;
   static constexpr std::int64_t kFewest = 6, kMost = 86;  // blocks: 36 and 516 rows
-  const std::int64_t m_, blocks_;
-  std::atomic<std::int64_t> next_ = 0;
+
+  static std::uint64_t pack(Span s) {
+    return static_cast<std::uint64_t>(s.begin) << 32 | static_cast<std::uint64_t>(s.end);
+  }
+
+  // From the front of what is its own, from the end of what is not.
+  static Span take_from(std::atomic<std::uint64_t>& blocks, bool own) {
+    std::uint64_t old = blocks.load(std::memory_order_relaxed);
+    Span left{}, taken{};
+    do {
+      left = {static_cast<std::int64_t>(old >> 32), static_cast<std::int64_t>(old & 0xffffffff)};
+      if (left.begin >= left.end) return {0, 0};
+      const std::int64_t count =
+          std::min(left.end - left.begin, std::clamp((left.end - left.begin) / 2, kFewest, kMost));
+      taken = own ? Span{left.begin, left.begin + count} : Span{left.end - count, left.end};
+      left = own ? Span{taken.end, left.end} : Span{left.begin, taken.begin};
+    } while (!blocks.compare_exchange_weak(old, pack(left), std::memory_order_relaxed));
+    return taken;
+  }
+
+  struct alignas(64) Left {
+    std::atomic<std::uint64_t> blocks = 0;
+  };
+  const std::int64_t m_, members_;
+  Left left_[kMembers];
 };
 
 // Few rows wait for the weight: narrow strips come in a steadier stream.
@@ -127,7 +158,7 @@ void run_rows(const MatmulProblem& p, Span rows, const Strips& strips, Span mine
 
 // What the members of a team take from one another.
 struct Work {
-  explicit Work(std::int64_t m) : rows(m) {}
+  Work(std::int64_t m, std::int64_t members) : rows(m, members) {}
   Rows rows;
   std::atomic<std::int64_t> strips = 0;
 };
@@ -149,8 +180,8 @@ void run_part(const MatmulProblem& p, const Strips& strips, const Strips& next, 
   const Span mine = share(strips.count, column, grid.columns);
   const float* following = next.data ? next.at(share(next.count, column, grid.columns).begin) : strips.at(mine.begin);
   if (grid.columns == 1) {
-    for (Span rows = work.rows.take(threads); rows.begin < rows.end;) {
-      const Span then = work.rows.take(threads);
+    for (Span rows = work.rows.take(thread); rows.begin < rows.end;) {
+      const Span then = work.rows.take(thread);
       run_rows(p, rows, strips, mine, then.begin < then.end ? strips.at(mine.begin) : following);
       rows = then;
     }
@@ -175,7 +206,7 @@ bool panel_matmul(const MatmulProblem& p, const std::shared_ptr<PackedWeight>& w
                                 after.n.load(std::memory_order_relaxed));
   const std::int64_t units = strips.count * ceil_div(p.m, kRows);
   const int team = p.m * p.n * p.k <= kSerial ? 1 : static_cast<int>(std::min<std::int64_t>(threads, units));
-  Work work(p.m);
+  Work work(p.m, team);
 #pragma omp parallel num_threads(team) if (team > 1)
   run_part(p, strips, next, work, omp_get_thread_num(), omp_get_num_threads());
   return true;
