@@ -101,7 +101,7 @@ class Rows {
     const std::int64_t blocks = ceil_div(m, kRows);
     for (std::int64_t i = 0; i < members_; ++i) {
       const Span s = share(blocks, i, members_);
-      left_[i].blocks.store(pack(s), std::memory_order_relaxed);
+      left_[i].blocks = pack(s);
     }
   }
 
@@ -123,7 +123,8 @@ class Rows {
   }
 
   // From the front of what is its own, from the end of what is not.
-  static Span take_from(std::atomic<std::uint64_t>& blocks, bool own) {
+  static Span take_from(std::uint64_t& left_blocks, bool own) {
+    const std::atomic_ref blocks(left_blocks);
     std::uint64_t old = blocks.load(std::memory_order_relaxed);
     Span left{}, taken{};
     do {
@@ -138,10 +139,10 @@ class Rows {
   }
 
   struct alignas(64) Left {
-    std::atomic<std::uint64_t> blocks = 0;
+    std::uint64_t blocks;
   };
   const std::int64_t m_, members_;
-  Left left_[kMembers];
+  Left left_[kMembers];  // of the first members_; the others are not touched
 };
 
 // Few rows wait for the weight: narrow strips come in a steadier stream.
