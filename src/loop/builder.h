@@ -47,7 +47,7 @@ class KernelBuilder {
   void store(BufferId buffer, Expr address, ValueId value);
 
   Dtype dtype_of(ValueId v) const { return kernel_.values[static_cast<std::size_t>(v)].dtype; }
-  // The kernel without the values that no store needs and without empty phases; the builder is spent.
+  // The kernel without the values that no store and no check needs and without empty phases; the builder is spent.
   Kernel finish();
 
  private:

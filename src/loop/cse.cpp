@@ -57,6 +57,8 @@ void eliminate_dead_values(Kernel& k) {
       need(s.value);
       need_symbols(s.index);
     }
+  for (std::size_t i = 0; i < k.values.size(); ++i)
+    if (is_check(k.values[i])) need(static_cast<ValueId>(i));
   while (!work.empty()) {
     const Value& v = k.values[static_cast<std::size_t>(work.back())];
     work.pop_back();
@@ -88,7 +90,9 @@ void eliminate_common_values(Kernel& k) {
       if (first == id) continue;
       changed = true;
       same[static_cast<std::size_t>(id)] = first;
-      if (v.op == ScalarOp::bounded) symbols[v.symbol] = k.values[static_cast<std::size_t>(first)].symbol;
+      if (v.op != ScalarOp::bounded) continue;
+      symbols[v.symbol] = k.values[static_cast<std::size_t>(first)].symbol;
+      v.checked = false;  // the first does it
     }
     for (Store& s : p.stores) {
       s.value = same[static_cast<std::size_t>(s.value)];

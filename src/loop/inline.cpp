@@ -15,7 +15,7 @@ bool covers_buffer(const Program& p, const Kernel& producer, const Buffer& b) {
   return units == elements || symbolic::always(symbolic::eq(units, elements), &p.facts);
 }
 
-// The producer's values that the store needs, in order.
+// The producer's values that the store needs, and its checks, in order.
 std::vector<ValueId> needed_values(const Kernel& producer, const Store& store) {
   std::vector<bool> needed(producer.values.size(), false);
   const auto mark = [&](auto&& self, ValueId v) -> void {
@@ -29,6 +29,8 @@ std::vector<ValueId> needed_values(const Kernel& producer, const Store& store) {
         self(self, static_cast<ValueId>(i));
   };
   mark(mark, store.value);
+  for (std::size_t i = 0; i < producer.values.size(); ++i)
+    if (is_check(producer.values[i])) mark(mark, static_cast<ValueId>(i));
   std::vector<ValueId> result;
   for (std::size_t i = 0; i < needed.size(); ++i)
     if (needed[i]) result.push_back(static_cast<ValueId>(i));

@@ -80,6 +80,8 @@ std::vector<BufferId> buffers_written(const Item& item) {
   return buffers;
 }
 
+bool is_check(const Value& v) { return v.op == ScalarOp::bounded && v.checked; }
+
 bool is_pointwise(const Kernel& k) { return k.phases.size() == 1 && k.phases[0].inner.empty(); }
 
 Dtype part_dtype(const Value& tuple, int which) {

@@ -168,6 +168,8 @@ std::vector<BufferId> buffers_read(const Item& item);
 std::vector<BufferId> buffers_written(const Item& item);
 
 bool is_pointwise(const Kernel& k);  // one phase, no inner axes
+// An index that raises when it is out of range: done even where no address depends on it (a table of one row).
+bool is_check(const Value& v);
 
 // Dtype of a part of a combine or scan: i64 for the index of argmax and argmin, else that of the tuple.
 Dtype part_dtype(const Value& tuple, int which);

@@ -11,7 +11,7 @@ void merge_axes(Program& p, Kernel& k);
 // Orders the outer axes so that the store's (else the loads') smallest stride is innermost. Returns whether it changed.
 bool reorder_outer_axes(const Program& p, Kernel& k);
 
-// Values equal up to their operands become one; values not needed by a store are dropped.
+// Values equal up to their operands become one; what neither a store nor a check needs is dropped.
 void eliminate_common_values(Kernel& k);
 void eliminate_dead_values(Kernel& k);
 

@@ -19,6 +19,24 @@ TEST(EmbeddingIndex, Compiled) {
   EXPECT_EQ(f(table, indices(9)).shape(), (Shape{2, 4})) << "the function goes on working";
 }
 
+// No address depends on which row it is.
+TEST(EmbeddingIndex, OfATableWhoseRowsAreTheSame) {
+  const auto message = [](const Tensor& t, auto body) {
+    const auto f = compile(body);
+    f(t, indices(0) * 0);
+    return message_of([&] { f(t, indices(0) * 7); });
+  };
+  const auto plain = [](Tensor w, Tensor i) { return embedding(w, i) + 1; };
+  const auto row = [](Tensor w, Tensor i) { return sum(embedding(w, i), -1); };
+  const auto made = [](Tensor w, Tensor i) { return softmax(embedding(w * 0 + ones(w.shape()), i), -1); };
+  EXPECT_EQ(message(randn({1, 4}, 1), plain), "embedding: index 7 is out of range [0, 1)" + at(-3));
+  EXPECT_EQ(message(randn({1, 4}, 1), row), "embedding: index 7 is out of range [0, 1)" + at(-3));
+  EXPECT_EQ(message(randn({1, 4}, 1).expand({3, 4}), row), "embedding: index 7 is out of range [0, 3)" + at(-4));
+  EXPECT_EQ(message(randn({1, 4}, 1).expand({3, 4}), made), "embedding: index 7 is out of range [0, 3)" + at(-4));
+  const auto constant = [](Tensor w, Tensor i) { return embedding(zeros(w.shape()), i) * 2; };
+  EXPECT_EQ(message(randn({6, 4}, 1), constant), "embedding: index 7 is out of range [0, 6)" + at(-1));
+}
+
 TEST(EmbeddingIndex, WithSymbolicSizes) {
   const auto f = compile([](Tensor w, Tensor i) { return embedding(w, i) + 1; }, {.dynamic = Dynamic::yes});
   const std::string place = at(-1);

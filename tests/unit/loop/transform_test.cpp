@@ -129,6 +129,25 @@ TEST(LoopTransform, CommonLoadsBecomeOneAndSymbolsFollow) {
 )");
 }
 
+// Whether the index is in range is asked although no address depends on it.
+TEST(LoopTransform, ChecksStayWithoutAUse) {
+  for (const bool checked : {true, false}) {
+    Program p = program_of(std::string(kBuffers) + R"(
+    kernel k outer (i0 < n) {
+      phase {
+        %0 = load.i64 i[i0]
+        %1 = bounded.i64 %0 in [0, 1) as j0)" +
+                           (checked ? "" : " unchecked") + R"(
+        %2 = load.f32 x[0]
+        store z[i0] %2
+      }
+    })");
+    Kernel& k = std::get<Kernel>(p.items[0]);
+    eliminate_dead_values(k);
+    EXPECT_EQ(k.values.size(), checked ? 3u : 1u);
+  }
+}
+
 // A load after a store to the same buffer is another value; a combine of another phase is too.
 TEST(LoopTransform, StoresAndPhasesSeparateValues) {
   Program p = program_of(R"(
