@@ -1,5 +1,6 @@
 // Products, lookups, tensors made from nothing.
 #include <algorithm>
+#include <numeric>
 
 #include "steps.h"
 
@@ -84,6 +85,41 @@ Maybe embedding(Builder& b, const Step& s, Random& r) {
   return b.add("embedding", {table.value, row.value}, {}, table.facts);
 }
 
+// A product whose rows go elsewhere: heads in and out of rows, reversed or cut, as a copy or under another shape.
+Maybe product_copy(Builder& b, const Step& s, Random& r) {
+  auto out = matmul(b, s, r);
+  if (!out || rank_of(*out) < 2) return out;
+  Known x = *out;
+  const int rank = rank_of(x);
+  Ints order(static_cast<std::size_t>(rank));
+  std::iota(order.begin(), order.end(), Int{0});
+  for (Int i = rank - (r.chance(80) ? 2 : 1); i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(r.below(i + 1))]);
+  x = b.add("permute", {x.value}, {{"order", order}}, x.facts);
+  if (r.chance(15)) x = b.add("flip", {x.value}, {{"axes", Ints{r.below(rank)}}}, x.facts);
+  if (r.chance(15)) x = b.add("slice", {x.value}, {{"axis", r.below(rank)}, {"start", r.below(2)}}, x.facts);
+  if (r.chance(50)) return b.add("contiguous", {x.value}, {}, x.facts);
+  std::vector<Expr> sizes = type_of(x).sizes;
+  const Expr last = sizes.back();
+  sizes.pop_back();
+  sizes.back() = sizes.back() * last;
+  return b.add("reshape", {x.value}, {{"sizes", sizes}}, x.facts);
+}
+
+// Rows of a table, each reduced or normalised.
+Maybe lookup_rows(Builder& b, const Step& s, Random& r) {
+  const auto rows = embedding(b, s, r);
+  if (!rows || !rows->facts.finite()) return rows;
+  const Known x = b.bounded(b.as_float(*rows), 30);
+  if (b.is_empty(x)) return x;
+  const Attributes over{{"axes", Ints{-1}}, {"keepdim", true}};
+  const Known top = b.add("amax", {x.value}, over, x.facts);
+  Facts f = x.facts;
+  f.magnitude *= 2, f.error *= 2;
+  if (!f.whole || f.magnitude > exact_limit(type_of(x).dtype)) f = rounded(f, type_of(x).dtype, 4);
+  return b.add("sub", {x.value, top.value}, {}, f);
+}
+
 Maybe make(Builder& b, const Step& s, Random& r) {
   const Known x = b.value(s.a);
   const std::vector<Expr> sizes = type_of(x).sizes;
@@ -115,6 +151,12 @@ Maybe make(Builder& b, const Step& s, Random& r) {
 
 }  // namespace
 
-std::vector<StepKind> other_steps() { return {{"matmul", 3, matmul}, {"embedding", 2, embedding}, {"make", 3, make}}; }
+std::vector<StepKind> other_steps() {
+  return {{"matmul", 3, matmul},
+          {"product_copy", 3, product_copy},
+          {"embedding", 2, embedding},
+          {"lookup_rows", 2, lookup_rows},
+          {"make", 3, make}};
+}
 
 }  // namespace stax::fuzz
