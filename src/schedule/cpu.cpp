@@ -141,7 +141,7 @@ void Chooser::choose_form() {
   if (s_.vector_axis >= 0) s_.order.push_back(s_.vector_axis);
 }
 
-// Both axes are long and the arrays come from memory: larger tiles use longer pieces of rows, and fetch them ahead.
+// Both axes are long and the arrays come from memory, which would wait while a square is transposed.
 bool Chooser::is_large_tiled(int axis) const {
   constexpr std::int64_t kLeast = 1024;
   if (extent(axis) < kLeast || extent(s_.vector_axis) < kLeast) return false;
@@ -162,7 +162,7 @@ void Chooser::choose_tile() {
     });
     if (!turned) continue;
     s_.tile_axis = i;
-    s_.tile = s_.chunk = is_large_tiled(i) ? 256 : 128;
+    s_.tile = s_.chunk = 128;
     std::erase(s_.order, i);
     s_.order.insert(s_.order.end() - 1, i);
     return;

@@ -114,10 +114,16 @@ class KernelEmitter {
   // tile.cpp
   void emit_tiles();
   bool is_turned(const Site& site, const Value& v) const;
-  void emit_square(const Site& site, ValueId id);
-  void emit_square_rows(const Site& site, bool whole);
-  void fetch_next_rows(const Site& site, ValueId id);
+  void emit_square(const Site& site, ValueId id, bool whole, const std::vector<ValueId>& fetched);
+  enum class Rows : std::uint8_t { part, whole, aligned };  // aligned: whole, and all of them are streamed
+  void emit_square_rows(const Site& site, Rows rows);
+  void emit_whole_square(const Site& site, const std::vector<ValueId>& turned, const std::vector<ValueId>& fetched,
+                         Rows rows);
+  std::string aligned_square(const Site& site) const;
+  void emit_pace(ValueId turned, const std::vector<ValueId>& fetched);
+  void fetch_next_line(const Site& site, ValueId id);
   void fetch_next_square(const Site& site, ValueId id);
+  bool is_fetched(const Site& site, ValueId id) const;
 
   // inner.cpp
   Form form_of(const Value& v) const;

@@ -83,7 +83,6 @@ void KernelEmitter::emit_load(const Site& site, ValueId id, const Copy& copy) {
   if (a.kind == Address::unit) {
     out_.line(copy.partial ? format("{}v::load_part({}, n);", head, p) : format("{}v::load({});", head, p));
     if (s_.tile_axis < 0) fetch_ahead(site, id);
-    if (s_.tile_axis >= 0 && s_.phases[0].ahead > 0 && !copy.partial) fetch_next_square(site, id);
   } else if (a.kind == Address::strided) {
     const std::string c = text_of(a.coefficient);
     out_.line(format("{}v::load_strided{}(p{} + {} * {}, {}{});", head, copy.partial ? "_part" : "", id, c,
