@@ -35,14 +35,18 @@ void KernelEmitter::fetch_shared_lines() {
   }
 }
 
-// The load of a checked index, behind conversions; kNoValue when it comes from elsewhere.
+// The load of a checked index, behind conversions; kNoValue when it comes from elsewhere or may change meanwhile.
 ValueId KernelEmitter::index_load(ValueId bounded) const {
   ValueId v = value(bounded).args[0];
   while (value(v).op == ScalarOp::cast && is_integral(value(v).dtype) && is_integral(value(value(v).args[0]).dtype))
     v = value(v).args[0];
   if (value(v).op != ScalarOp::load) return kNoValue;
   const auto symbols = symbolic::symbols_of(value(v).index);
-  return std::any_of(symbols.begin(), symbols.end(), [&](Expr e) { return bounded_.contains(e); }) ? kNoValue : v;
+  if (std::any_of(symbols.begin(), symbols.end(), [&](Expr e) { return bounded_.contains(e); })) return kNoValue;
+  // Another thread may be writing the index of a unit that is not this one's.
+  const auto writes = loop::writes_of(k_);
+  const auto same = [&](const loop::Access& a) { return a.buffer == value(v).buffer; };
+  return std::any_of(writes.begin(), writes.end(), same) ? kNoValue : v;
 }
 
 // Rows that an index in memory names lie anywhere: without this each waits for its first lines, and for the page

@@ -67,5 +67,18 @@ TEST(IndirectRows, EachIsFetchedOnce) { EXPECT_EQ(count(emitted(rows("i64", kEac
 // The row of the next unit is the same one.
 TEST(IndirectRows, ThoseThatStayAreNot) { EXPECT_EQ(count(emitted(rows("i64", kOfRow)), "  v::fetch_row("), 0); }
 
+// Another thread may write the next unit's index.
+TEST(IndirectRows, ThoseThatTheKernelMayMoveAreNot) {
+  std::string text = rows("i64", kEach);
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  replace("b0: i64[s0, s1] input", "b0: i64[s0, s1] input written");
+  replace("as j0 wraps", "as j0 wraps\n    store b0[s1*i0 + i1] %1");
+  EXPECT_EQ(count(emitted(text), "  v::fetch_row("), 0);
+}
+
 }  // namespace
 }  // namespace stax::test
