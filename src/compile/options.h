@@ -11,7 +11,12 @@ struct Settings {
   bool fuse = true;
   bool promises = true;  // GPU kernels may count on aligned inputs and on sizes like those at hand, which guards check
   bool row_bounds = true;  // and on rows that stay as short as those at hand (with promises)
-  std::string cache_dir;   // empty: the default directory
+#ifdef NDEBUG
+  bool verify = false;  // every pass's graph and the loops before they are printed
+#else
+  bool verify = true;
+#endif
+  std::string cache_dir;  // empty: the default directory
 };
 
 }  // namespace stax::compiler

@@ -48,9 +48,7 @@ graph::Graph run_passes(const graph::Graph& g, const Settings& settings, const O
   const passes::PassOptions options = pass_options(settings, device_of(g));
   for (const passes::Pass& pass : passes::all_passes()) {
     current = pass.run(current, options);
-#ifndef NDEBUG
-    graph::verify(current);
-#endif
+    if (settings.verify) graph::verify(current);
     if (observe) observe(pass.name, [&] { return graph::to_text(current); });
   }
   return current;
@@ -162,9 +160,7 @@ std::shared_ptr<const Artifact> run_stages(const graph::Graph& g, const Settings
 
   normalise_kernels(fused.program);
   stages.done("normalise", [&] { return loop::to_text(fused.program); });
-#ifndef NDEBUG
-  loop::verify(fused.program);
-#endif
+  if (settings.verify) loop::verify(fused.program);
 
   std::vector<ScheduledKernel> kernels =
       emit_kernels(fused.program, target, nullptr, {settings.promises, settings.row_bounds, call.unaligned});

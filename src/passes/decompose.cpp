@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "graph/op_def.h"
 #include "passes/passes.h"
 
@@ -16,15 +18,16 @@ bool has_composite(const Graph& g) {
   return false;
 }
 
-// Later views were made for the inferred layout. The strides of axes of size 1 are part of it too, though operators
-// that only ask for row-major memory leave them as they were.
+// Later views were made for the inferred layout. The strides of axes of size 1 and of empty tensors are part of it too,
+// though operators that only ask for row-major memory leave them as they were.
 Value with_layout(Graph& g, Value v, const graph::TensorType& wanted, const SourceLoc& where) {
   graph::TensorType t = v.type();
+  const bool empty = std::any_of(t.sizes.begin(), t.sizes.end(), [](symbolic::Expr n) { return n.is_constant(0); });
   bool differs = false, other = false;
   for (std::size_t d = 0; d < t.sizes.size(); ++d) {
     if (t.strides[d] == wanted.strides[d]) continue;
     differs = true;
-    other = other || !(t.sizes[d].is_constant(1) || g.env().is_always(eq(t.strides[d], wanted.strides[d])));
+    other = other || !(empty || t.sizes[d].is_constant(1) || g.env().is_always(eq(t.strides[d], wanted.strides[d])));
   }
   if (!differs) return v;
   t.strides = wanted.strides;

@@ -76,8 +76,10 @@ std::string report(const Recipe& original, bool compiled, bool shrink_it) {
                       problem_of(small, compiled));
   try {
     const FuzzGraph g = build_graph(small);
-    const std::string graph = graph::to_text(passes::eliminate_dead_code(g.graph));
-    text += fmt::format("cat > /tmp/fuzz.graph <<'END'\n{}END\nstax-opt --dump-after-all /tmp/fuzz.graph\n", graph);
+    // With its dead code: passes see that too.
+    text += fmt::format(
+        "cat > /tmp/fuzz.graph <<'END'\n{}END\nstax-opt --lower --verify --print-after all /tmp/fuzz.graph\n",
+        graph::to_text(g.graph));
   } catch (const std::exception& e) {
     text += std::string("the graph cannot be printed: ") + e.what() + "\n";
   }

@@ -79,6 +79,7 @@ plan::ScalarValue scalar_value(const Array& a) {
 
 Case::Case(const Recipe& r) : recipe_(r), graph_(build_graph(r)) {
   settings_.strict_numerics = r.strict;
+  settings_.verify = true;
   for (const graph::Node* n : graph_.graph.nodes())
     for (const graph::TensorType& t : n->types) settings_.strict_numerics |= is_half(t.dtype);
   graph::verify(graph_.graph);

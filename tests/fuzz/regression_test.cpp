@@ -373,6 +373,31 @@ void keep_the_traced_layout(bool learn) {
 TEST(FuzzRegression, NumbersShowAnAxisOrderThatNothingProves) { keep_the_traced_layout(false); }
 TEST(FuzzRegression, TheAxisOrderIsLearntAfterTheView) { keep_the_traced_layout(true); }
 
+// An operator of several gives the strides of its own type, whatever those of its operand are, though nothing is
+// stored.
+TEST(FuzzRegression, EmptyRowsKeepTheInferredStrides) {
+  for (const char* op : {"softmax", "log_softmax"}) {
+    const std::string text = R"(graph @g(x: f32[2, 0] strides (1, 2)) {
+  %0 = OP(x, axis=0) : f32[2, 0]
+  return %0
+})";
+    const graph::Graph g = parse(std::string(text).replace(text.find("OP"), 2, op).c_str());
+    compiler::Settings settings;
+    settings.verify = true;
+    const graph::Graph lowered = compiler::run_passes(g, settings);
+    EXPECT_EQ(lowered.outputs[0].type().strides, g.outputs[0].type().strides) << op;
+    every_way(
+        g,
+        [] {
+          return std::vector{floats({}, {0}).with_layout({{2, 0}, {1, 2}, 0})};
+        },
+        [](const std::vector<Array>& out, const std::vector<Array>&) {
+          EXPECT_EQ(out[0].sizes(), (Dims{2, 0}));
+          EXPECT_EQ(out[0].strides(), (Dims{1, 1}));
+        });
+  }
+}
+
 const char* const kFirstNumberFills = R"(
   %1 = select(%0, axis=0, index=0) : f32[]
   %2 = expand(%1, sizes=[s0, s1]) : f32[s0, s1] strides (0, 0)
