@@ -150,7 +150,8 @@ void KernelEmitter::declare_accumulators(const Site& site) {
     const Value& v = value(id);
     const Form form = form_of(v);
     if (form == Form::tuple) continue;  // merged into the totals at once
-    if (form == Form::block) declare_array(format("w{}", id), register_type(v.dtype), block_length(site));
+    if (form == Form::block && (block_in_memory(site, v).empty() || keeps_weights(id)))
+      declare_array(format("w{}", id), register_type(v.dtype), block_length(site));
     const bool welford = v.combine == CombineOp::welford;
     if (form == Form::lanes && is_flagged(v) && unroll > 1) out_.format_line("f32v other{} = {{}};", id);
     for (int u = 0; u < unroll; ++u) {
@@ -195,7 +196,8 @@ void KernelEmitter::update_accumulator(const Site& site, ValueId id, const Copy&
       return;
     }
     case Form::block:
-      out_.format_line("v::store(w{} + ({} - block), {});", id, position(site), x);
+      if (block_in_memory(site, v).empty())
+        out_.format_line("v::store(w{} + ({} - block), {});", id, position(site), x);
       if (v.combine == CombineOp::welford)
         out_.format_line("{0} = {0} + {1};", a, active(x, format("{}{{}}", vector_type(v.dtype))));
       else
@@ -212,6 +214,17 @@ void KernelEmitter::update_accumulator(const Site& site, ValueId id, const Copy&
       return;
     }
   }
+}
+
+// Where the operand of a blocked combine lies as it is, from the start of the block; empty: it is computed, or a store
+// of the phase may overwrite it before the second pass.
+std::string KernelEmitter::block_in_memory(const Site& site, const Value& combine) const {
+  const ValueId id = combine.args[0];
+  const Value& v = value(id);
+  if (v.op != ScalarOp::load || !is_vector(id) || v.dtype != combine.dtype || !site.phase->stores.empty()) return "";
+  if (p_.buffers[static_cast<std::size_t>(v.buffer)].dtype != v.dtype || kept_.contains(id)) return "";
+  const Address a = address_of(site, v.index);
+  return a.kind == Address::unit && a.level < site.depth() ? format("p{} + block", id) : "";
 }
 
 bool KernelEmitter::keeps_weights(ValueId combine) const { return rows_.contains(combine); }
@@ -265,12 +278,15 @@ void KernelEmitter::fold_accumulators(const Site& site) {
       }
     if (form == Form::lanes)
       out_.format_line("t{0} = {1};", id, lanes_text(v, format("t{}", id), format("a{}_0", id)));
-    else
-      out_.format_line("v::{0}_block{3}(w{1}, block_end - block, a{1}_0, t{1}, t{1}_1{2});",
-                       welford ? "welford" : "softmax", id, welford ? format(", t{}_2", id) : "",
-                       welford             ? ""
-                       : keeps_weights(id) ? "<true>"
-                                           : "<false>");
+    else {
+      const std::string memory = block_in_memory(site, v), staged = format("w{}", id);
+      const std::string from = memory.empty() ? staged : memory;
+      if (welford)
+        out_.format_line("v::welford_block({1}, block_end - block, a{0}_0, t{0}, t{0}_1, t{0}_2);", id, from);
+      else
+        out_.format_line("v::softmax_block({1}, {2}, block_end - block, a{0}_0, t{0}, t{0}_1);", id, from,
+                         keeps_weights(id) ? staged : "v::nowhere");
+    }
   }
 }
 

@@ -81,6 +81,7 @@ class KernelEmitter {
   void find_kept_rows();
   void keep_row_value(const Site& site, ValueId id);
   bool keeps_weights(ValueId combine) const;
+  std::string block_in_memory(const Site& site, const loop::Value& combine) const;
   Site site_of(int number) const;
   void emit_scalar_phase(const Site& site);
   void emit_loops(const Site& site, int depth);

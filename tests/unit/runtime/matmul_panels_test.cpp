@@ -52,6 +52,8 @@ TEST(MatmulPanels, TeamsShareTheLongerSideAndLeaveNobodyIdle) {
     return std::pair(g.rows, g.columns);
   };
   EXPECT_EQ(grid(2, 2048, 384), std::pair(2, 1));
+  EXPECT_EQ(grid(2, 1024, 1536), std::pair(2, 1));  // the kernels around share rows
+  EXPECT_EQ(grid(2, 128, 1536), std::pair(1, 2));
   EXPECT_EQ(grid(2, 16, 1536), std::pair(1, 2));
   EXPECT_EQ(grid(1, 16, 1536), std::pair(1, 1));
   EXPECT_EQ(grid(4, 1, 384), std::pair(1, 4));
