@@ -252,23 +252,24 @@ std::vector<Tensor> Trace::apply(const graph::OpDef& op, std::vector<Value> oper
 }
 
 namespace {
-void check_no_repeats(const graph::TensorType& t, const SourceLoc& where) {
+void check_no_repeats(const graph::TensorType& t, const char* what, const SourceLoc& where) {
   for (std::size_t i = 0; i < t.strides.size(); ++i)
     if (t.strides[i].is_constant(0) && !t.sizes[i].is_constant(1))
-      throw UserError("the target of a write repeats elements (stride 0)", where, "Write to a clone()");
+      throw UserError(fmt::format("{}: the target of a write repeats elements (stride 0)", what), where,
+                      "Write to a clone()");
 }
 }  // namespace
 
-void Trace::store(TensorImpl& target, Value source, const SourceLoc& where) {
+void Trace::store(TensorImpl& target, Value source, const char* what, const SourceLoc& where) {
   Cell& cell = *target.cell;
   if (target.chain.empty()) {
-    check_no_repeats(cell.value.type(), where);
+    check_no_repeats(cell.value.type(), what, where);
     cell.value = source;
   } else {
     const Value base = graph_->add("contiguous", {cell.value}, {}, where);
     Expr offset = graph_->context().constant(0);
     const Value region = replay(base, target.chain, offset);
-    check_no_repeats(region.type(), where);
+    check_no_repeats(region.type(), what, where);
     cell.value =
         graph_->add("strided_write", {base, source}, {{"strides", region.type().strides}, {"offset", offset}}, where);
   }
@@ -289,7 +290,7 @@ void Trace::write(const Tensor& target, const Tensor& source, const SourceLoc& w
       graph::shape_text, graph::size_text, where);
   v = graph_->add("cast", {v}, {{"dtype", type.dtype}}, where);
   v = graph_->add("expand", {v}, {{"sizes", type.sizes}}, where);
-  store(t, graph_->add("clone", {v}, {}, where), where);
+  store(t, graph_->add("clone", {v}, {}, where), "copy_", where);
 }
 
 void Trace::write(const Tensor& target, const Scalar& value, const SourceLoc& where) {
@@ -298,7 +299,7 @@ void Trace::write(const Tensor& target, const Scalar& value, const SourceLoc& wh
   store(t,
         graph_->add("full", {value_of(value, where)},
                     {{"sizes", type.sizes}, {"dtype", type.dtype}, {"device", to_string(type.device)}}, where),
-        where);
+        "fill_", where);
 }
 
 // The tensor as a view of the input that its memory is, when that was written; null for others. Where the chain was

@@ -95,7 +95,7 @@ class Trace {
   void finish(const std::vector<Tensor>& results);
 
  private:
-  void store(TensorImpl& target, graph::Value source, const SourceLoc& where);
+  void store(TensorImpl& target, graph::Value source, const char* what, const SourceLoc& where);
   graph::Value current_value(TensorImpl& t, const SourceLoc& where);
   graph::Value view_of_written_input(const TensorImpl& t);
   graph::Value replay(graph::Value base, const std::vector<ViewStep>& chain, symbolic::Expr& offset);

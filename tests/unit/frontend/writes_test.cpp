@@ -127,14 +127,29 @@ TEST(Writes, InputsThatShareMemoryRunUncompiled) {
   EXPECT_NE(user_error([&] { strict(x, x); }).find("shares memory"), std::string::npos);
 }
 
+// In the same words where it is traced.
 TEST(Writes, RepeatedElementsAreRefused) {
-  Tensor x = zeros({1, 3}).expand({4, 3});
-  EXPECT_NE(user_error([&] { x.fill_(1); }).find("repeats elements (stride 0)"), std::string::npos);
-  auto f = compile([](Tensor t) {
+  const Tensor one = zeros({1, 3});
+  auto fill = [](Tensor t) {
+    t = t.expand({4, 3});
     t.fill_(1);
     return t + 0;
-  });
-  EXPECT_NE(user_error([&] { f(x); }).find("repeats elements (stride 0)"), std::string::npos);
+  };
+  auto copy = [](Tensor t) {
+    t = t.expand({4, 3});
+    t.copy_(ones({4, 3}));
+    return t + 0;
+  };
+  const std::pair<std::string, std::function<Tensor(Tensor)>> cases[] = {{"fill_", fill}, {"copy_", copy}};
+  for (const auto& one_case : cases) {
+    const std::string what = one_case.first;
+    const auto f = one_case.second;
+    const std::string expected = what + ": the target of a write repeats elements (stride 0)";
+    EXPECT_EQ(user_error([&] { f(one); }).find(expected), 0u) << user_error([&] { f(one); });
+    const auto compiled = compile(f);
+    EXPECT_NE(user_error([&] { compiled(one); }).find(expected), std::string::npos)
+        << user_error([&] { compiled(one); });
+  }
 }
 
 }  // namespace stax
