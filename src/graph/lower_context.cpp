@@ -46,11 +46,13 @@ int LowerContext::origin(const Node& node) {
   return static_cast<int>(program_.origins.size()) - 1;
 }
 
-Expr LowerContext::address(const loop::View& view, std::span<const Expr> index) {
+bool LowerContext::is_one(Expr size) const { return size.is_constant(1) || env().is_always(eq(size, 1)); }
+
+Expr LowerContext::address(const loop::View& view, std::span<const Expr> index) const {
   Expr a = view.offset;
   const std::size_t skip = index.size() - view.sizes.size();
   for (std::size_t d = 0; d < view.sizes.size(); ++d) {
-    if (view.sizes[d].is_constant(1)) continue;
+    if (is_one(view.sizes[d])) continue;
     a = a + index[d + skip] * view.strides[d];
   }
   return a;

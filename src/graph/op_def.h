@@ -169,7 +169,9 @@ class LowerContext {
   // `index_checks`: CompileOptions::checks
   bool checks = true;
 
-  static Expr address(const loop::View& view, std::span<const Expr> index);
+  // Proven, of the size itself or by what was decided while tracing: the axis does not move in a broadcast.
+  bool is_one(Expr size) const;
+  Expr address(const loop::View& view, std::span<const Expr> index) const;
   // Element of an operand at `index` of the broadcast shape (aligned at the last axis; size-1 axes do not move), as a
   // value of `dtype`; host scalars, literals and sizes included.
   loop::ValueId operand(loop::KernelBuilder& k, const Value& v, std::span<const Expr> index, Dtype dtype);

@@ -89,6 +89,16 @@ Dtype part_dtype(const Value& tuple, int which) {
   return arg && which == 1 ? Dtype::i64 : tuple.dtype;
 }
 
+bool overwrites_what_it_loads(const Kernel& k, int phase) {
+  const Phase& p = k.phases[static_cast<std::size_t>(phase)];
+  if (!p.inner.empty()) return false;
+  const std::vector<Access> reads = reads_of(k);
+  return std::any_of(p.stores.begin(), p.stores.end(), [&](const Store& s) {
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const Access& a) { return a.buffer == s.buffer && a.phase <= phase; });
+  });
+}
+
 bool is_combined(const Kernel& k, ValueId v) {
   const Value& value = k.values[static_cast<std::size_t>(v)];
   return value.op == ScalarOp::combine ||

@@ -167,6 +167,10 @@ std::vector<Access> writes_of(const Kernel& k);
 std::vector<BufferId> buffers_read(const Item& item);
 std::vector<BufferId> buffers_written(const Item& item);
 
+// Whether a phase without inner axes stores to a buffer that the kernel loads, there or before: then every thread of a
+// team must have loaded before one of them stores.
+bool overwrites_what_it_loads(const Kernel& k, int phase);
+
 bool is_pointwise(const Kernel& k);  // one phase, no inner axes
 // An index that raises when it is out of range: done even where no address depends on it (a table of one row).
 bool is_check(const Value& v);

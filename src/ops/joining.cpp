@@ -54,7 +54,7 @@ OpDef cat() {
       k.phase();
       std::vector<Expr> to = index;
       to[axis] = to[axis] + start;
-      k.store(out.buffer, LowerContext::address(out, to), c.operand(k, v, index, node.types[0].dtype));
+      k.store(out.buffer, c.address(out, to), c.operand(k, v, index, node.types[0].dtype));
       c.emit(k.finish());
       start = start + v.type().sizes[axis];
     }

@@ -39,7 +39,7 @@ loop::View batched(LowerContext& c, const Value& v, const std::vector<Expr>& bat
   const std::size_t own = view.sizes.size() - 2, skip = batch.size() - own;
   std::vector<Expr> sizes = batch, strides(batch.size(), c.context().constant(0));
   for (std::size_t i = 0; i < own; ++i)
-    if (!view.sizes[i].is_constant(1) || batch[i + skip].is_constant(1)) strides[i + skip] = view.strides[i];
+    if (!c.is_one(view.sizes[i]) || c.is_one(batch[i + skip])) strides[i + skip] = view.strides[i];
   sizes.insert(sizes.end(), view.sizes.end() - 2, view.sizes.end());
   strides.insert(strides.end(), view.strides.end() - 2, view.strides.end());
   view.sizes = std::move(sizes), view.strides = std::move(strides);
@@ -51,7 +51,7 @@ loop::View broadcast_view(LowerContext& c, const Value& v, const std::vector<Exp
   const std::size_t skip = sizes.size() - view.sizes.size();
   std::vector<Expr> strides(sizes.size(), c.context().constant(0));
   for (std::size_t i = 0; i < view.sizes.size(); ++i)
-    if (!view.sizes[i].is_constant(1)) strides[i + skip] = view.strides[i];
+    if (!c.is_one(view.sizes[i])) strides[i + skip] = view.strides[i];
   view.sizes = sizes, view.strides = std::move(strides);
   return view;
 }
@@ -65,7 +65,7 @@ void merge_batch_into_rows(LowerContext& c, loop::LibraryCall& call) {
   };
   while (call.out.sizes.size() > 2) {
     const std::size_t i = call.out.sizes.size() - 3;
-    if (!call.b.strides[i].is_constant(0) && !call.out.sizes[i].is_constant(1)) return;
+    if (!call.b.strides[i].is_constant(0) && !c.is_one(call.out.sizes[i])) return;
     std::vector<loop::View*> views{&call.a, &call.out};
     if (call.bias) views.push_back(&*call.bias);
     if (call.residual) views.push_back(&*call.residual);
@@ -202,7 +202,8 @@ OpDef matmul_fused() {
 
 std::vector<Sample> product_samples(bool linear) {
   std::vector<Sample> samples;
-  auto s = [&](Dtype t, Ints a, Ints b, std::string note, LayoutKind l = LayoutKind::contiguous, bool bias = false) {
+  auto s = [&](Dtype t, const Ints& a, const Ints& b, std::string note, LayoutKind l = LayoutKind::contiguous,
+               bool bias = false) {
     std::vector<Array> operands{make_array(t, a, l, Fill::small, 1), make_array(t, b, Fill::small, 2)};
     if (bias) operands.push_back(make_array(t, {b[0]}, Fill::small, 3));
     samples.push_back({std::move(operands), {}, {}, tolerance_of(t, 64), std::move(note)});

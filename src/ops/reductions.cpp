@@ -29,7 +29,7 @@ void lower_reduction(LowerContext& c, const Node& node, CombineOp op, Dtype accu
   ValueId v = k.combine(op, body(k, full, inner), accumulate);
   if (part) v = k.part(v, part);
   k.phase();
-  k.store(out.buffer, LowerContext::address(out, result_index(node, axes, outer)), k.cast(v, node.types[0].dtype));
+  k.store(out.buffer, c.address(out, result_index(node, axes, outer)), k.cast(v, node.types[0].dtype));
   c.emit(k.finish());
 }
 

@@ -36,7 +36,7 @@ OpDef cumsum() {
     const std::vector<Expr> outer = k.outer(kept);
     const std::vector<Expr> inner = k.phase({x.sizes[static_cast<std::size_t>(axis)]});
     const std::vector<Expr> index = full_index(x.rank(), {axis}, outer, inner);
-    k.store(out.buffer, LowerContext::address(out, index),
+    k.store(out.buffer, c.address(out, index),
             k.scan(loop::CombineOp::sum, {c.operand(k, node.operands[0], index, t)}, t));
     c.emit(k.finish());
   };

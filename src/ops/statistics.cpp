@@ -46,7 +46,7 @@ OpDef tuple_reduction(const char* name, const char* doc, CombineOp op, std::vect
     for (std::size_t p = 1; p < parts; ++p) values.push_back(k.part(tuple, static_cast<int>(p)));
     k.phase();
     const std::vector<Expr> at = result_index(node, axes, outer);
-    for (std::size_t p = 0; p < parts; ++p) k.store(out[p].buffer, LowerContext::address(out[p], at), values[p]);
+    for (std::size_t p = 0; p < parts; ++p) k.store(out[p].buffer, c.address(out[p], at), values[p]);
     c.emit(k.finish());
   };
   def.evaluate = [parts, reference](EvalContext& c) {

@@ -39,7 +39,7 @@ OpDef strided_write() {
     copy.set_origin(origin);
     std::vector<Expr> index = copy.outer(out.sizes);
     copy.phase();
-    copy.store(out.buffer, LowerContext::address(out, index), c.operand(copy, x, index, x.type().dtype));
+    copy.store(out.buffer, c.address(out, index), c.operand(copy, x, index, x.type().dtype));
     c.emit(copy.finish());
     KernelBuilder write(c.program(), "poi_write");
     write.set_origin(origin);
@@ -48,7 +48,7 @@ OpDef strided_write() {
     InferContext attributes(*node.op, node.operands, node.attributes, const_cast<symbolic::ShapeEnv&>(c.env()),
                             node.where);
     const loop::View region{out.buffer, source.type().sizes, attributes.dims("strides"), attributes.dim("offset")};
-    write.store(out.buffer, LowerContext::address(region, index), c.operand(write, source, index, x.type().dtype));
+    write.store(out.buffer, c.address(region, index), c.operand(write, source, index, x.type().dtype));
     c.emit(write.finish());
   };
   def.evaluate = [](EvalContext& c) {

@@ -56,8 +56,7 @@ void write_back(LowerContext& c, const loop::View& target, const graph::Mutation
   k.set_origin(c.origin(*m.value.node));
   const std::vector<Expr> index = k.outer(target.sizes);
   k.phase();
-  k.store(target.buffer, LowerContext::address(target, index),
-          k.load(source.buffer, LowerContext::address(source, index)));
+  k.store(target.buffer, c.address(target, index), k.load(source.buffer, c.address(source, index)));
   c.emit(k.finish());
 }
 
@@ -70,7 +69,7 @@ loop::View materialise(LowerContext& c, const Value& v, const loop::View& from) 
   k.set_origin(c.origin(*v.node));
   const std::vector<Expr> index = k.outer(from.sizes);
   k.phase();
-  k.store(to.buffer, LowerContext::address(to, index), k.load(from.buffer, LowerContext::address(from, index)));
+  k.store(to.buffer, c.address(to, index), k.load(from.buffer, c.address(from, index)));
   c.emit(k.finish());
   return to;
 }

@@ -202,6 +202,8 @@ void Chooser::choose_chunk() {
 // Few long rows: the threads share each of them.
 void Chooser::choose_split() {
   if (!has_inner() || has(ScalarOp::scan) || target_.threads < 2) return;
+  for (int p = 0; s_.vector_axis >= 0 && p < static_cast<int>(k_.phases.size()); ++p)
+    if (loop::overwrites_what_it_loads(k_, p)) return;  // each thread computes a column before one of them stores it
   std::int64_t units = 1;
   for (int i = 0; i < static_cast<int>(k_.outer.size()); ++i) {
     std::int64_t n = std::max<std::int64_t>(extent(i), 1);

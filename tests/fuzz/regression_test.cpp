@@ -398,6 +398,36 @@ TEST(FuzzRegression, EmptyRowsKeepTheInferredStrides) {
   }
 }
 
+// A size that is 1 by what was decided about it, not by itself, broadcasts: nothing beyond its element is read.
+void broadcast_a_decided_one(const char* body, const std::vector<double>& y, const Dims& y_sizes,
+                             const std::vector<double>& expected) {
+  const std::string text = R"(graph @g(x: f32[s0, 2, 2], y: f32[Y]) {
+  size s0 in [2, 1024] hint 2 from "size 0"
+  guard floordiv(s0 + 1, 3) != 2 because "sizes of the operands agree"
+  guard floordiv(s0 + 1, 3) == 1 because "a size of 1 broadcasts"
+  %0 = slice(x, axis=0, start=none, stop=s0 - 1, step=3) : f32[floordiv(s0 + 1, 3), 2, 2] strides (12, 2, 1)
+  %1 = neg(%0) : f32[floordiv(s0 + 1, 3), 2, 2]
+)";
+  std::string shape;
+  for (std::size_t i = 0; i < y_sizes.size(); ++i) shape += (i ? ", " : "") + std::to_string(y_sizes[i]);
+  const graph::Graph g = parse((std::string(text).replace(text.find('Y'), 1, shape) + body + "}").c_str());
+  const loop::Program lowered = passes::lower(compiler::run_passes(g, {}), {});
+  loop::verify(lowered);
+  const std::vector<Array> in{floats({1, 2, 3, 4, 50, 60, 70, 80}, {2, 2, 2}),
+                              floats({y.begin(), y.end()}, {y_sizes.begin(), y_sizes.end()})};
+  loop::Bindings bindings{{}, in, {}, {}};
+  for (const symbolic::Expr s : lowered.sizes) bindings.sizes.push_back(*symbolic::hint_of(s));
+  EXPECT_EQ(values(graph::interpret(g, in)[0]), expected);
+  EXPECT_EQ(values(loop::interpret(lowered, bindings)[0]), expected);
+}
+
+TEST(FuzzRegression, SizesDecidedToBeOneBroadcast) {
+  broadcast_a_decided_one("  %2 = add(%1, y) : f32[2, 2, 2]\n  return %2\n", {0, 0, 0, 0, 10, 10, 10, 10}, {2, 2, 2},
+                          {-1, -2, -3, -4, 9, 8, 7, 6});
+  broadcast_a_decided_one("  %2 = matmul_fused(%1, y) : f32[2, 2, 2]\n  return %2\n", {1, 0, 0, 1, 2, 0, 0, 2},
+                          {2, 2, 2}, {-1, -2, -3, -4, -2, -4, -6, -8});
+}
+
 const char* const kFirstNumberFills = R"(
   %1 = select(%0, axis=0, index=0) : f32[]
   %2 = expand(%1, sizes=[s0, s1]) : f32[s0, s1] strides (0, 0)

@@ -26,6 +26,9 @@ KernelEmitter::KernelEmitter(const CppKernel& in, int vector_bytes)
   loop::verify(s_, k_);
   const base::Decision possible = can_emit_cpp(p_, k_);
   STAX_CHECK(static_cast<bool>(possible), "kernel " + k_.name + ": " + possible.reason());
+  for (int p = 0; p < static_cast<int>(k_.phases.size()); ++p)
+    STAX_CHECK(!is_split() || !is_outer() || !loop::overwrites_what_it_loads(k_, p),
+               "kernel " + k_.name + ": a team cannot share what it overwrites column by column");
   STAX_CHECK(s_.vector_axis < 0 || s_.chunk > 0 || loop::is_pointwise(k_),
              "kernel " + k_.name + ": the outer form needs a chunk");
   name_symbols();

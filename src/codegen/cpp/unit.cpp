@@ -134,6 +134,7 @@ std::string KernelEmitter::guard_of(const Site& site) const {
 void KernelEmitter::emit_scalar_phase(const Site& site) {
   for (ValueId id = site.phase->begin; id < site.phase->end; ++id) emit_value(site, id, {});
   if (site.phase->stores.empty()) return;
+  if (is_split() && loop::overwrites_what_it_loads(k_, site.number)) out_.line("v::barrier(team);");
   {
     const auto block = out_.block(is_split() ? "if (team->thread == 0) {" : "{");
     for (std::size_t i = 0; i < site.phase->stores.size(); ++i) emit_store(site, i, {});

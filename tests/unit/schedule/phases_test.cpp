@@ -298,6 +298,68 @@ return b1 [s0] strides (1)
               .sizes = {{1, 1}, {3, 17}, {2, 100}}}});
 }
 
+// A number that fills a row and is overwritten: all threads of the team have it before one of them stores.
+TEST(Phases, OverwrittenNumberOfATeam) {
+  const std::string text = R"(
+program p
+sizes s0 in [0, 1000000], s1 in [0, 1000000]
+buffer b0: f32[] input 0 written
+buffer b1: f32[s1] output
+kernel k {
+  phase {
+    %0 = load.f32 b0[0]
+    %1 = add.f32 %0 %0
+    store b0[0] %1
+  }
+  phase (r0 < s1) {
+    store b1[r0] %0
+  }
+}
+return b0 [] strides ()
+return b1 [s1] strides (1)
+)";
+  const std::string schedule = "schedule cpu { units grain 1; vector inner; split inner 0 }";
+  const loop::Program p = loop::parse_program(text);
+  const auto& k = std::get<loop::Kernel>(p.items[0]);
+  EXPECT_TRUE(loop::overwrites_what_it_loads(k, 0));
+  EXPECT_FALSE(loop::overwrites_what_it_loads(k, 1));
+  const loop::CpuSchedule s = loop::parse_cpu_schedule(schedule, k);
+  const codegen::CppKernel kernel{"k", &p, &k, &s};
+  const std::string source = codegen::emit_cpp({&kernel, 1}, 64);
+  const std::size_t load = source.find("v::load1(buf0"), store = source.find("v::store1(buf0");
+  ASSERT_LT(load, store);
+  EXPECT_NE(source.substr(load, store - load).find("v::barrier(team);"), std::string::npos);
+  check_all({{.text = text, .sizes = {{0, 1}, {0, 100}, {0, 5000}}, .schedule = schedule}}, 64, 4);
+}
+
+// Columns: none of the threads may store one that another has yet to load.
+TEST(Phases, OverwrittenColumnsAreNotForATeam) {
+  const loop::Program p = loop::parse_program(R"(
+program p
+buffer b0: f32[100] input 0 written
+buffer b1: f32[100000, 100] output
+kernel k outer (i0 < 100) {
+  phase {
+    %0 = load.f32 b0[i0]
+    %1 = add.f32 %0 %0
+    store b0[i0] %1
+  }
+  phase (r0 < 100000) {
+    store b1[100*r0 + i0] %0
+  }
+}
+return b0 [100] strides (1)
+return b1 [100000, 100] strides (100, 1)
+)");
+  const auto& k = std::get<loop::Kernel>(p.items[0]);
+  const loop::CpuSchedule chosen = schedule::schedule_cpu(k, p, {.threads = 4});
+  EXPECT_TRUE(chosen.split < 0 || chosen.vector_axis < 0);
+  const loop::CpuSchedule team =
+      loop::parse_cpu_schedule("schedule cpu { units i0 / 128 grain 1; vector i0; split inner 0 }", k);
+  const codegen::CppKernel kernel{"k", &p, &k, &team};
+  EXPECT_THROW((void)codegen::emit_cpp({&kernel, 1}, 64), InternalError);
+}
+
 TEST(Phases, WeightsOfSoftmaxAreKept) {
   const loop::Program p = loop::parse_program(softmax(true, false));
   const auto& k = std::get<loop::Kernel>(p.items[0]);
