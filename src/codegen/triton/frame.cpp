@@ -260,6 +260,8 @@ void TritonEmitter::emit_phase(int number) {
   emit_barrier(site);
   if (site.form == InnerForm::none) {
     for (ValueId id = site.phase->begin; id < site.phase->end; ++id) emit_value(site, id);
+    // One thread stores what all hold a copy of.
+    if (has_inner_ && loop::overwrites_what_it_loads(k_, number)) out_.line("tl.debug_barrier()");
     for (const Store& s : site.phase->stores) emit_store(site, s);
     return;
   }

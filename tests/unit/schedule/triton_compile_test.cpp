@@ -53,6 +53,35 @@ TEST(TritonText, CorpusCompilesForHopper) {
   }
 }
 
+// All threads hold a number that one of them then overwrites: a barrier apart, in code that compiles.
+TEST(TritonText, OverwrittenNumbersAreLoadedByAllBefore) {
+  const codegen::TritonKernelText kernel = print({.name = "overwritten", .text = R"(program p
+buffer b0: f32[] input 0 written
+buffer b1: f32[5000] output
+kernel k {
+  phase {
+    %0 = load.f32 b0[0]
+    %1 = add.f32 %0 %0
+    store b0[0] %1
+  }
+  phase (r0 < 5000) {
+    store b1[r0] %0
+  }
+}
+return b0 [] strides ()
+return b1 [5000] strides (1)
+)"});
+  const std::size_t load = kernel.text.find("tl.load(b0"), store = kernel.text.find("tl.store(b0");
+  ASSERT_LT(load, store) << kernel.text;
+  EXPECT_NE(kernel.text.substr(load, store - load).find("tl.debug_barrier()"), std::string::npos) << kernel.text;
+  build::TritonCompiler compiler({.python = STAX_SOURCE_DIR "/.venv/bin/python3", .jobs = 1});
+  try {
+    EXPECT_GT(compiler.compile(codegen::job_of(kernel)).registers, 0);
+  } catch (const UserError& e) {
+    GTEST_SKIP() << e.what();
+  }
+}
+
 // A block in the layout of the row's value makes every lane compute the whole row: hundreds of kilobytes of code.
 TEST(TritonText, DrawnRowsAreComputedOnce) {
   build::TritonCompiler compiler({.python = STAX_SOURCE_DIR "/.venv/bin/python3", .jobs = 2});
