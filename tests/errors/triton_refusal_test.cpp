@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "fake_worker.h"
 #include "message.h"
 
 namespace stax::test {
@@ -12,33 +13,20 @@ namespace fs = std::filesystem;
 
 constexpr Device kNull{DeviceKind::null_gpu, 0};
 
-// An interpreter that runs `body` with the worker's program in sys.argv[2].
-std::string interpreter(const base::TempDir& dir, const std::string& python, const std::string& body) {
+// An interpreter with this program.
+std::string interpreter(const base::TempDir& dir, const std::string& program) {
   const std::string path = (dir.path() / "python").string();
-  base::write_file_atomic(path, "#!" + python + "\nimport sys\n" + body, 0700);
+  base::write_file_atomic(path, program, 0700);
   return path;
 }
 
-// A worker that answers every job with a refusal at the statement that holds `where`.
-const char* const kRefuses = R"(
-import json, os, socket, struct
-channel = socket.socket(fileno=3)
-def send(fields):
-    data = json.dumps(fields).encode()
-    channel.sendall(struct.pack("<I", len(data)) + data)
-def read(count):
-    data = b""
-    while len(data) < count:
-        part = channel.recv(count - len(data))
-        if not part: os._exit(0)
-        data += part
-    return data
-send(dict(hello=True, triton="0.0"))
-while True:
-    job = json.loads(read(struct.unpack("<I", read(4))[0]))
-    found = [line.strip() for line in job["text"].split("\n") if WHERE in line]
-    send(dict(ok=False, kind="PTXASError", error="too much cheese", statement=found[0] if WHERE else ""))
-)";
+// A worker that refuses every job at the statement that holds `where`; where that is empty, at none.
+std::string refuses(const std::string& where) {
+  return fake_interpreter(
+      fmt::format("    found = [line.strip() for line in job['text'].split('\\n') if '{0}' in line]\n"
+                  "    refuse('PTXASError', 'too much cheese', found[0] if '{0}' else '')\n",
+                  where));
+}
 
 struct Refusal {
   std::string message, program, graph;
@@ -68,7 +56,7 @@ Refusal refusal_with(const std::string& python) {
     refusal.graph = files[1];
   return refusal;
 }
-constexpr int kAddLine = 53, kSqrtLine = 54;
+constexpr int kAddLine = 41, kSqrtLine = 42;
 
 std::string python_of_the_checkout() { return STAX_SOURCE_DIR "/.venv/bin/python3"; }
 
@@ -83,8 +71,7 @@ void remove_files(const Refusal& r) {
 
 TEST(TritonRefusal, NamesTheOperatorAndTheLine) {
   const base::TempDir dir("stax-errors");
-  const Refusal r =
-      refusal_with(interpreter(dir, "/usr/bin/env python3", std::string("WHERE = '# sqrt'\n") + kRefuses));
+  const Refusal r = refusal_with(interpreter(dir, refuses("# sqrt")));
   EXPECT_TRUE(
       contains(r.message, "Triton refused kernel ") &&
       contains(r.message, ", which computes sqrt at " + place(kSqrtLine) + ": PTXASError: too much cheese\n  v"))
@@ -96,7 +83,7 @@ TEST(TritonRefusal, NamesTheOperatorAndTheLine) {
 
 TEST(TritonRefusal, WithoutAStatementAllOperatorsAreNamed) {
   const base::TempDir dir("stax-errors");
-  const Refusal r = refusal_with(interpreter(dir, "/usr/bin/env python3", std::string("WHERE = ''\n") + kRefuses));
+  const Refusal r = refusal_with(interpreter(dir, refuses("")));
   EXPECT_TRUE(contains(r.message, fmt::format(", which computes add at {}, sqrt at {}: PTXASError: too much cheese\n"
                                               "The kernel",
                                               place(kAddLine), place(kSqrtLine))))
@@ -108,7 +95,8 @@ TEST(TritonRefusal, WithoutAStatementAllOperatorsAreNamed) {
 TEST(TritonRefusal, TritonsOwnWordsAndAProgramToRun) {
   if (!fs::exists(STAX_SOURCE_DIR "/.venv/triton.installed")) GTEST_SKIP() << "Triton is not installed (make triton)";
   const base::TempDir dir("stax-errors");
-  const Refusal r = refusal_with(interpreter(dir, python_of_the_checkout(), R"PY(
+  const Refusal r = refusal_with(interpreter(dir, "#!" + python_of_the_checkout() + R"PY(
+import re, sys
 job = "job = json.loads(receive())"
 damage = "job['text'] = re.sub(r'(v\\d+) = .*# sqrt', r'\\1 = tl.no_such_function(1)  # sqrt', job['text'])"
 exec(sys.argv[2].replace(job, job + "; " + damage))

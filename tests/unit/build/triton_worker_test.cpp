@@ -10,35 +10,16 @@
 #include "base/subprocess.h"
 #include "build/triton_compiler.h"
 #include "cache/store.h"
+#include "fake_worker.h"
 
 namespace stax::build {
 namespace {
 
 using std::chrono::milliseconds;
 
-const char* const kPlumbing = R"(
-import socket, struct, json, os, sys, time
-channel = socket.socket(fileno=3)
-def send(data): channel.sendall(struct.pack("<I", len(data)) + data)
-def read_exactly(count):
-    data = b""
-    while len(data) < count:
-        part = channel.recv(count - len(data))
-        if not part: os._exit(0)
-        data += part
-    return data
-def receive(): return json.loads(read_exactly(struct.unpack("<I", read_exactly(4))[0]))
-def good(job):
-    cubin = b"\x7fELF" + job["text"].encode()
-    send(json.dumps(dict(ok=True, function=job["function"], warps=job["warps"], shared=0, scratch=0, scratch_align=1, registers=9,
-                         spills=0, stack=0, bytes=len(cubin))).encode())
-    send(cubin)
-send(json.dumps(dict(hello=True, triton="0.0")).encode())
-)";
-
 // `body` runs for each job; FIRST is a file that exists from the first job on.
 std::string script(const base::TempDir& dir, const std::string& body) {
-  return std::string(kPlumbing) +
+  return std::string(test::kFakeWorker) +
          fmt::format(
              "FIRST = {:?}\nwhile True:\n    job = receive()\n    first = not os.path.exists(FIRST)\n    open(FIRST, "
              "'a').close()\n",

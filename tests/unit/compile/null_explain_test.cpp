@@ -1,4 +1,5 @@
 // Reports of GPU kernels: launch and what the compiled kernel takes.
+#include "fake_worker.h"
 #include "null_device.h"
 
 namespace stax::compiler::test {
@@ -50,31 +51,12 @@ TEST(NullExplain, ResourcesComeFromTheCacheToo) {
   EXPECT_EQ(kernels_of(explain(*disk)), kernels_of(explain(*first)));
 }
 
-// A worker whose kernels spill.
-const char* const kSpills = R"(#!/usr/bin/env python3
-import json, socket, struct
-channel = socket.socket(fileno=3)
-def send(data): channel.sendall(struct.pack("<I", len(data)) + data)
-def read(count):
-    data = b""
-    while len(data) < count:
-        part = channel.recv(count - len(data))
-        if not part: raise SystemExit
-        data += part
-    return data
-send(b'{"hello": true, "triton": "0.0"}')
-while True:
-    job = json.loads(read(struct.unpack("<I", read(4))[0]))
-    send(json.dumps(dict(ok=True, function=job["function"], warps=job["warps"], shared=4096, scratch=0, scratch_align=1,
-                         registers=255, spills=48, stack=64, bytes=4)).encode())
-    send(b"\x7fELF")
-)";
-
 TEST(NullExplain, SpillsAreTold) {
   (void)session();
   const base::TempDir directory("stax-explain");
   const std::string python = (directory.path() / "python").string();
-  base::write_file_atomic(python, kSpills, 0700);
+  base::write_file_atomic(
+      python, stax::test::fake_interpreter("    good(job, shared=4096, registers=255, spills=48, stack=64)\n"), 0700);
   const std::string before = std::getenv("STAX_PYTHON");
   ::setenv("STAX_PYTHON", python.c_str(), 1);
   const auto artifact = compile_graph(null_graph(kSums), {}, Session::of((directory.path() / "cache").string()));
