@@ -334,30 +334,45 @@ return b1 [s1] strides (1)
 
 // Columns: none of the threads may store one that another has yet to load.
 TEST(Phases, OverwrittenColumnsAreNotForATeam) {
-  const loop::Program p = loop::parse_program(R"(
+  for (const bool overwritten : {true, false}) {
+    const loop::Program p = loop::parse_program(fmt::format(R"(
 program p
-buffer b0: f32[100] input 0 written
-buffer b1: f32[100000, 100] output
-kernel k outer (i0 < 100) {
-  phase {
+buffer b0: f32[100] input 0{}
+buffer b1: f32[100000, 100] input 1
+buffer b2: f32[100] output
+buffer b3: f32[100] output
+kernel k outer (i0 < 100) {{
+  phase {{
     %0 = load.f32 b0[i0]
     %1 = add.f32 %0 %0
-    store b0[i0] %1
+    store {}[i0] %1
+  }}
+  phase (r0 < 100000) {{
+    %2 = load.f32 b1[100*r0 + i0]
+    %3 = mul.f32 %2 %0
+    %4 = combine.f32 sum %3
+  }}
+  phase {{
+    store b3[i0] %4
+  }}
+}}
+return {} [100] strides (1)
+return b3 [100] strides (1)
+)",
+                                                            overwritten ? " written" : "", overwritten ? "b0" : "b2",
+                                                            overwritten ? "b0" : "b2"));
+    const auto& k = std::get<loop::Kernel>(p.items[0]);
+    const loop::CpuSchedule chosen = schedule::schedule_cpu(k, p, {.threads = 4});
+    EXPECT_GE(chosen.vector_axis, 0);
+    EXPECT_EQ(chosen.split < 0, overwritten);
+    const loop::CpuSchedule team =
+        loop::parse_cpu_schedule("schedule cpu { units i0 / 128 grain 1; vector i0; split inner 0 }", k);
+    const codegen::CppKernel kernel{"k", &p, &k, &team};
+    if (overwritten)
+      EXPECT_THROW((void)codegen::emit_cpp({&kernel, 1}, 64), InternalError);
+    else
+      EXPECT_NO_THROW((void)codegen::emit_cpp({&kernel, 1}, 64));
   }
-  phase (r0 < 100000) {
-    store b1[100*r0 + i0] %0
-  }
-}
-return b0 [100] strides (1)
-return b1 [100000, 100] strides (100, 1)
-)");
-  const auto& k = std::get<loop::Kernel>(p.items[0]);
-  const loop::CpuSchedule chosen = schedule::schedule_cpu(k, p, {.threads = 4});
-  EXPECT_TRUE(chosen.split < 0 || chosen.vector_axis < 0);
-  const loop::CpuSchedule team =
-      loop::parse_cpu_schedule("schedule cpu { units i0 / 128 grain 1; vector i0; split inner 0 }", k);
-  const codegen::CppKernel kernel{"k", &p, &k, &team};
-  EXPECT_THROW((void)codegen::emit_cpp({&kernel, 1}, 64), InternalError);
 }
 
 TEST(Phases, WeightsOfSoftmaxAreKept) {
