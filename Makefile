@@ -30,11 +30,11 @@ build:
 	$(NINJA_RELEASE)
 	@ln -sfn release/bin build/bin
 
-test: build
+test: build triton
 	$(NINJA_RELEASE) --target tests
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE long
 
-test-all: build
+test-all: build triton
 	$(NINJA_RELEASE) --target tests sweeps
 	JOBS=$(JOBS) bash scripts/test_all.sh $(BUILD)
 
