@@ -157,24 +157,78 @@ void run_rows(const MatmulProblem& p, Span rows, const Strips& strips, Span mine
   }
 }
 
+// Strips of few rows, whole panels where that makes no thread do more: the two strips of a panel are halves of pairs of
+// cache lines, which the processor fetches together.
+struct Units {
+  std::int64_t width = 1, count = 0;  // width: strips
+  std::int64_t strip(std::int64_t unit) const { return unit * width; }
+};
+
+Units units_of(std::int64_t strips, std::int64_t threads) {
+  const std::int64_t panels = ceil_div(strips, 2);
+  if (2 * ceil_div(panels, threads) > ceil_div(strips, threads)) return {1, strips};
+  return {2, panels};
+}
+
+// Units that the team has not yet taken. A member's own are the same in every call, so that its last-level cache may
+// still have some; at the end it takes what others have left. They lie in turns, not side by side: members that read
+// nearby share the memory's open pages.
+class Turns {
+ public:
+  Turns(std::int64_t units, std::int64_t members) : units_(units), members_(std::min(members, kMost)) {
+    for (std::int64_t i = 0; i < members_; ++i) taken_[i].count = 0;
+  }
+
+  // `units` at the end.
+  std::int64_t take(std::int64_t member) {
+    for (std::int64_t i = 0; i < members_; ++i) {
+      const std::int64_t owner = (member + i) % members_;
+      const std::atomic_ref count(taken_[owner].count);
+      const std::int64_t unit = owner + members_ * count.fetch_add(1, std::memory_order_relaxed);
+      if (unit < units_) return unit;
+    }
+    return units_;
+  }
+
+ private:
+  static constexpr std::int64_t kMost = 64;
+
+  struct alignas(64) Taken {
+    std::int64_t count;
+  };
+  const std::int64_t units_, members_;
+  Taken taken_[kMost];  // of the first members_; the others are not touched
+};
+
 // What the members of a team take from one another.
 struct Work {
-  Work(std::int64_t m, std::int64_t members) : rows(m, members) {}
+  Work(std::int64_t m, Units units, std::int64_t members)
+      : rows(m, members), units(units), turns(units.count, members) {}
   Rows rows;
-  std::atomic<std::int64_t> strips = 0;
+  const Units units;
+  Turns turns;
 };
+
+// All rows, few, times the units of one member; fetches the strip `after` at the end.
+void run_few(const MatmulProblem& p, const Strips& strips, const float* after, Work& work, int thread) {
+  const Units units = work.units;
+  for (std::int64_t unit = work.turns.take(thread); unit < units.count;) {
+    const std::int64_t then = work.turns.take(thread);
+    const float* following = then < units.count ? strips.at(units.strip(then)) : after;
+    const std::int64_t end = std::min(units.strip(unit + 1), strips.count);
+    for (std::int64_t i = units.strip(unit); i < end; ++i)
+      run_strips(p, {0, p.m}, i * kStrip, false, strips.at(i), i + 1 < end ? strips.at(i + 1) : following);
+    unit = then;
+  }
+}
 
 // One member's part. `next`: the strips of the weight that is expected to follow.
 void run_part(const MatmulProblem& p, const Strips& strips, const Strips& next, Work& work, int thread, int threads) {
   const TeamGrid grid = team_grid(threads, p.m, p.n, p.k);
   // Fetching never faults: the weight that followed may be gone.
   if (grid.rows == 1 && is_few(p.m)) {
-    const float* following = next.data ? next.at(thread) : strips.at(thread);
-    for (std::int64_t i = thread; i < strips.count;) {
-      const std::int64_t then = threads + work.strips.fetch_add(1, std::memory_order_relaxed);
-      run_strips(p, {0, p.m}, i * kStrip, false, strips.at(i), then < strips.count ? strips.at(then) : following);
-      i = then;
-    }
+    const Strips& following = next.data ? next : strips;
+    run_few(p, strips, following.at(units_of(following.count, threads).strip(thread)), work, thread);
     return;
   }
   const std::int64_t column = thread % grid.columns;
@@ -207,7 +261,7 @@ bool panel_matmul(const MatmulProblem& p, const std::shared_ptr<PackedWeight>& w
                                 after.n.load(std::memory_order_relaxed));
   const std::int64_t units = strips.count * ceil_div(p.m, kRows);
   const int team = p.m * p.n * p.k <= kSerial ? 1 : static_cast<int>(std::min<std::int64_t>(threads, units));
-  Work work(p.m, team);
+  Work work(p.m, units_of(strips.count, team), team);
 #pragma omp parallel num_threads(team) if (team > 1)
   run_part(p, strips, next, work, omp_get_thread_num(), omp_get_num_threads());
   return true;

@@ -3,6 +3,7 @@
 
 #include "matmul_helpers.h"
 #include "runtime/cpu/team_grid.h"
+#include "runtime/cpu/threads.h"
 
 namespace stax::runtime::test {
 namespace {
@@ -43,6 +44,26 @@ TEST(MatmulPanels, ManyRowsInPiecesThatTheTeamTakes) {
       check(p);
     }
   }
+}
+
+// Units of two strips and of one, more threads than units, a last panel of one strip.
+TEST(MatmulPanels, FewRowsForTeamsOfEverySize) {
+  std::mt19937 rng(7);
+  const int before = num_threads();
+  for (const std::int64_t n : {96, 200, 384})
+    for (int threads = 1; threads <= 9; ++threads) {
+      set_num_threads(threads);
+      Product p;
+      p.b = random_array({400, n}, Dtype::f32, rng);
+      p.weight = true;
+      for (const std::int64_t m : {6, 16}) {
+        SCOPED_TRACE(std::to_string(threads) + " threads, " + std::to_string(m) + " x " + std::to_string(n));
+        p.a = random_array({m, 400}, Dtype::f32, rng);
+        p.out = random_array({m, n}, Dtype::f32, rng);
+        check(p);
+      }
+    }
+  set_num_threads(before);
 }
 
 TEST(MatmulPanels, TeamsShareTheLongerSideAndLeaveNobodyIdle) {
